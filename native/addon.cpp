@@ -1,4 +1,4 @@
-// Entry point of the addon. Everything kept between calls belongs to one environment (main or worker thread).
+// Entry point of the addon. All state stored between calls belongs to one environment (main or worker thread).
 #include "addon.h"
 
 NAPI_MODULE_INIT() {

@@ -1,4 +1,4 @@
-// What each part of the addon registers with the module's exports.
+// The functions with which each part of the addon registers its exports.
 #pragma once
 
 #include "napi.h"

@@ -13,10 +13,10 @@ namespace lbc {
 namespace {
 
 constexpr size_t kHashSize = 32;
-// Stands for the children of a node without any.
+// Hash in place of the children's root for a node without children.
 constexpr uint8_t kNoChildren[kHashSize] = {2};
 
-// The hash of the slot at `*at`, which moves behind it; null when the bytes end before.
+// Returns the hash of the slot at `*at` and advances `*at` past the slot. Returns null when the bytes end early.
 const uint8_t* nextChildHash(const uint8_t* slots, size_t size, size_t* at) {
   // Twice the length of the edge, plus one for a leaf.
   size_t head = 0;
@@ -49,7 +49,7 @@ napi_value jsClaimNodeHash(napi_env env, napi_callback_info info) {
 }  // namespace
 
 bool claimNodeHash(const uint8_t* slots, size_t size, const uint8_t* claims, uint8_t* digest) {
-  // Leaves of the merkle tree, as long as the widest node so far needs them; with room for one more.
+  // Reused buffer for the leaves of the merkle tree: sized for the widest node so far, plus one leaf.
   static thread_local std::vector<uint8_t> leaves;
   leaves.clear();
   for (size_t at = 0; at < size;) {

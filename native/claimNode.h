@@ -1,4 +1,4 @@
-// The hash of a node of the claim trie in the form with all claims, out of its packed slots
+// Computes the hash of a claim trie node, in the variant that commits to all claims, from the node's packed slots
 // (src/claimtrie/slots.ts). Source: lbrycrd `recursiveBinaryTreeHash`.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace lbc {
 
-// `claims` is the claims' half of the hash. False when `slots` are none.
+// `claims` is the claims' half of the hash. Returns false when the bytes of `slots` are malformed.
 bool claimNodeHash(const uint8_t* slots, size_t size, const uint8_t* claims, uint8_t* digest);
 
 }  // namespace lbc

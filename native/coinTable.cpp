@@ -14,7 +14,7 @@ constexpr size_t kRecordHeader = 36 + 4;
 constexpr size_t kRowHeader = 12;
 constexpr uint32_t kDeletedValue = UINT32_MAX;
 
-// What the allocator takes for a block, by the rules of glibc: a header and 16-byte steps.
+// Size of a heap block as glibc allocates it: a header and 16-byte steps.
 inline size_t heapBytes(size_t size) { return size + 8 <= 32 ? 32 : (size + 8 + 15) & ~static_cast<size_t>(15); }
 
 inline uint8_t* heapScript(const uint8_t* field) {
@@ -81,7 +81,7 @@ void CoinTable::prefetchEntry(uint64_t hash) const {
   if (bucketCount_ == 0) return;
   const uint32_t head = bucket(bucketOf(hash));
   if (head == kNoEntry) return;
-  // An entry mostly lies across two cache lines.
+  // An entry usually spans two cache lines.
   const char* entry = reinterpret_cast<const char*>(&at(head));
   __builtin_prefetch(entry);
   __builtin_prefetch(entry + sizeof(Entry) - 1);
@@ -143,7 +143,7 @@ void CoinTable::splitBucket() {
     return;
   }
   if (bucketCount_ > 2 * lowBuckets_) lowBuckets_ *= 2;
-  // Entries of the split bucket either stay or move to the new one: one more bit of their hash counts now.
+  // One more bit of the hash now selects the bucket, so entries of the split bucket either stay or move to the new one.
   uint32_t i = bucket(added - lowBuckets_);
   bucket(added - lowBuckets_) = kNoEntry;
   while (i != kNoEntry) {
@@ -235,7 +235,7 @@ bool CoinTable::add(const uint8_t* outpoint, uint64_t hash, const Coin& coin, bo
   }
   Entry& entry = at(slot);
   uncount(entry);
-  // A spent entry that the database knows of is still there for it: only a clean one makes the coin fresh.
+  // The database still has the coin of a spent dirty entry. Only over a clean entry is the new coin fresh.
   if (!possibleOverwrite && !(entry.flags & kDirty)) entry.flags |= kFresh;
   setCoin(entry, coin);
   entry.flags |= kLive | kDirty | kRecent;
@@ -287,7 +287,7 @@ bool CoinTable::takeDirty(size_t maxBytes, std::vector<uint8_t>* out) {
 }
 
 void CoinTable::trim(uint64_t targetBytes, uint64_t maxVisits) {
-  // Two rounds at most: the first forgives what was looked at recently.
+  // Two rounds at most: the first only clears the flag of recently used entries.
   const uint64_t rounds = 2 * static_cast<uint64_t>(slotCount_);
   if (maxVisits > rounds) maxVisits = rounds;
   for (uint64_t visit = 0; visit < maxVisits && usageBytes() > targetBytes; visit++) {

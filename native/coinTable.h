@@ -1,9 +1,9 @@
 // The coin cache: outpoint -> coin, with dirty and fresh flags as in Core's CCoinsViewCache. Pure data structure: it
 // knows neither blocks nor JavaScript (see coinTableBlocks.cpp and coinTableBinding.cpp).
 //
-// Memory: fixed entries of 76 bytes in blocks that never move, chained into a hash table that grows by one bucket at
-// a time (linear hashing), so that growing neither pauses nor doubles anything. Scripts of the three common forms and
-// short ones lie inside the entry, others in one heap block each.
+// Memory: fixed entries of 76 bytes in blocks that never move, chained into a hash table. The table grows by one bucket at
+// a time (linear hashing), so growth causes no pause and no doubling of memory. Short scripts and scripts of the three
+// common forms are stored inside the entry, others in one heap block each.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class CoinTable {
     kLive = 2,     // an unspent coin; without it: spent, or known to be absent
     kDirty = 4,    // the database does not know this state yet
     kFresh = 8,    // the database has no coin here: a spent one needs no tombstone
-    kRecent = 16,  // looked at since `trim` last came by
+    kRecent = 16,  // used since the last pass of `trim`
     kListed = 32,  // the slot's number is in the list of dirty slots; outlives the entry
     kMarked = 64,  // scratch of `resolve`: spent by an earlier input of the block
   };
@@ -62,7 +62,7 @@ class CoinTable {
   uint64_t hashOutput(uint64_t txidHash, uint32_t index) const;
   uint64_t hashOutpoint(const uint8_t* outpoint) const;
 
-  // Must be called some lookups ahead, the second some more lookups after the first.
+  // Prefetching: call this some lookups ahead, and the second function some lookups after the first.
   void prefetchBucket(uint64_t hash) const;
   void prefetchEntry(uint64_t hash) const;
 
@@ -70,17 +70,18 @@ class CoinTable {
   Entry& at(uint32_t entry) { return chunks_[entry >> kChunkBits][entry & (kChunkSize - 1)]; }
   const Entry& at(uint32_t entry) const { return chunks_[entry >> kChunkBits][entry & (kChunkSize - 1)]; }
 
-  // What the database answered; null: it has no such coin. An existing entry stays as it is.
+  // Stores the result of a database read; null: the database has no such coin. An existing entry is not changed.
   void load(const uint8_t* outpoint, const Coin* coin);
 
-  // Source: `CCoinsViewCache::AddCoin`. The script must be spendable. False when an unspent coin is in the way and
-  // `possibleOverwrite` does not allow that; nothing has changed then.
+  // Source: `CCoinsViewCache::AddCoin`. The script must be spendable. Returns false, without any change, when an unspent
+  // coin exists and `possibleOverwrite` is false.
   bool add(const uint8_t* outpoint, uint64_t hash, const Coin& coin, bool possibleOverwrite);
 
   // Source: `CCoinsViewCache::SpendCoin`. The entry must be live.
   void spend(uint32_t entry);
 
-  // Appends records of dirty entries to `out`, at least one and at most `maxBytes` in all. False when none is dirty.
+  // Appends records of dirty entries to `out`, at least one and at most `maxBytes` in all. Returns false when there is no
+  // dirty entry.
   bool takeDirty(size_t maxBytes, std::vector<uint8_t>* out);
 
   void trim(uint64_t targetBytes, uint64_t maxVisits);
@@ -114,12 +115,12 @@ class CoinTable {
   void setCoin(Entry& entry, const Coin& coin);
   void freeScript(Entry& entry);
   void list(uint32_t entry);
-  // Takes a dirty entry out of the counters, and puts it back after the change.
+  // Subtracts a dirty entry from the counters before a change, and adds it again afterwards.
   void uncount(const Entry& entry);
   void count(const Entry& entry);
 
   std::vector<Entry*> chunks_;
-  uint32_t slotCount_ = 0;  // slots ever handed out
+  uint32_t slotCount_ = 0;  // number of slots ever allocated
   uint32_t freeSlots_ = kNoEntry;
   size_t entryCount_ = 0;
 

@@ -57,7 +57,7 @@ napi_value missing(napi_env env, napi_callback_info info) {
   return makeBuffer(env, outpoints.data(), outpoints.size());
 }
 
-// A coin by its database row; false when that is too short or no spendable coin.
+// Decodes a coin from its database row; false when the row is too short or the coin is not spendable.
 bool readRow(const Span& row, CoinTable::Coin* coin) {
   if (row.size < kRowHeader) return false;
   coin->heightCode = readLE32(row.data);

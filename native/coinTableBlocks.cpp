@@ -6,7 +6,7 @@ namespace lbc {
 
 namespace {
 
-// How many lookups ahead the bucket and the entry are fetched into the cache.
+// Number of lookups by which the bucket and the entry are prefetched.
 constexpr size_t kBucketLead = 12;
 constexpr size_t kEntryLead = 6;
 
@@ -23,7 +23,7 @@ bool isSpendable(const ParsedView& view, const OutputRow& output) {
   return !isUnspendable(view.outputScript(output), output.scriptLength);
 }
 
-// The transactions of the block so far, by id.
+// The transactions of the block added so far, by txid.
 class BlockTxs {
  public:
   BlockTxs(const CoinTable& table, const ParsedView& view) : view_(view) {
@@ -36,7 +36,7 @@ class BlockTxs {
 
   uint64_t hash(size_t tx) const { return hashes_[tx]; }
 
-  // A later transaction with the same id takes the place of the earlier one.
+  // A later transaction with the same txid replaces the earlier one.
   void add(size_t tx) { *slot(hashes_[tx], view_.txid(tx)) = static_cast<uint32_t>(tx + 1); }
 
   // The spendable output that `outpoint` names among the transactions added, or null.
@@ -85,7 +85,7 @@ struct PrevoutHashes {
   }
 };
 
-// Fetches the places of the outputs of `tx` around `output` ahead of their use.
+// Prefetches the entries of the outputs of `tx` around `output`.
 void prefetchOutputs(const CoinTable& table, uint64_t txidHash, uint32_t output, uint32_t outputCount) {
   if (output + kBucketLead < outputCount) {
     table.prefetchBucket(table.hashOutput(txidHash, static_cast<uint32_t>(output + kBucketLead)));
@@ -244,7 +244,7 @@ const char* applyBlock(CoinTable& table, const ParsedView& view, uint32_t height
       if (!isSpendable(view, output)) continue;
       uint8_t outpoint[kOutpointSize];
       makeOutpoint(view.txid(t), o, outpoint);
-      // A coinbase of the days before BIP34 may repeat an earlier one.
+      // Before BIP34 a coinbase may have the txid of an earlier one.
       if (!table.add(outpoint, table.hashOutput(txidHash, o), outputCoin(view, tx, output, height),
                      tx.isCoinbase())) {
         return "a new coin replaces an unspent one";
@@ -256,7 +256,7 @@ const char* applyBlock(CoinTable& table, const ParsedView& view, uint32_t height
 
 namespace {
 
-// Whether the entry is the coin that the block made.
+// Whether the entry equals the coin that the block created.
 bool sameCoin(const CoinTable::Entry& entry, const CoinTable::Coin& coin) {
   if (entry.heightCode != coin.heightCode || entry.amountValue() != coin.amount ||
       entry.scriptLength != coin.scriptLength) {
@@ -267,7 +267,7 @@ bool sameCoin(const CoinTable::Entry& entry, const CoinTable::Coin& coin) {
   return coin.scriptLength == 0 || memcmp(script.data(), coin.script, coin.scriptLength) == 0;
 }
 
-// Where each record of the blob begins; false when it does not parse to its end.
+// Finds the start of each record of the blob; false when the blob does not parse to its end.
 bool splitUndo(const uint8_t* undo, size_t size, std::vector<size_t>* records) {
   for (size_t at = 0; at < size;) {
     if (size - at < kUndoHeader) return false;

@@ -1,5 +1,5 @@
-// What a block does to a coin table: which coins it needs, what they are, spending and creating, and back. The contracts
-// are those of src/store/cache/coinTable.ts. No JavaScript here.
+// Connecting and disconnecting a block on a coin table: finding the coins it needs, resolving its inputs, spending and
+// creating coins. The contracts are those of src/store/cache/coinTable.ts. No JavaScript here.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ void resolveInputs(CoinTable& table, const ParsedView& view, uint32_t height, bo
                    const ResolvedColumns& columns, std::vector<uint8_t>* scripts,
                    std::vector<uint32_t>* duplicates);
 
-// Null, or what was wrong: then the table is half changed and the caller is broken.
+// Returns null, or an error message. After an error the table is partly changed, and the caller has a bug.
 const char* applyBlock(CoinTable& table, const ParsedView& view, uint32_t height);
 const char* revertBlock(CoinTable& table, const ParsedView& view, const uint8_t* undo, size_t undoSize,
                         uint32_t height, bool* clean);

@@ -18,7 +18,7 @@
 #ifndef _WIN32
 namespace leveldb {
 
-// The one way there is to tell LevelDB's environment, before it is made, not to map table files.
+// The only way to disable the mapping of table files: LevelDB's environment must be configured before it is created.
 class EnvPosixTest {
  public:
   static void turnMappingOff() { EnvPosixTestHelper::SetReadOnlyMMapLimit(0); }
@@ -33,9 +33,9 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 constexpr size_t kRowHead = 8;
-// Bits a key of the filters that tell where a key is not. LevelDB's own advice.
+// Bits per key of the bloom filters. Value recommended by LevelDB.
 constexpr int kFilterBits = 10;
-// What a batch of deletions may hold.
+// Maximum size of one batch of deletions.
 constexpr size_t kDeletionBytes = 1 << 20;
 
 class SilentLog : public leveldb::Logger {
@@ -43,9 +43,9 @@ class SilentLog : public leveldb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
-// By default LevelDB maps up to 1,000 table files into memory. What is read counts as the process's own then, with
-// fifteen pages around each that was wanted, so that memory would grow with the database; and a page that a failing disk
-// cannot deliver would end the process with a signal. On Windows it maps none.
+// By default LevelDB maps up to 1,000 table files into memory. Mapped pages count as memory of the process, with fifteen
+// more pages around each page read, so memory use would grow with the database. A page that a failing disk cannot deliver
+// would end the process with a signal. On Windows it maps none.
 void readInsteadOfMapping() {
 #ifndef _WIN32
   static const bool isOff = (leveldb::EnvPosixTest::turnMappingOff(), true);
@@ -64,7 +64,7 @@ void appendLength(Bytes* out, uint32_t length) {
   append(out, bytes, sizeof bytes);
 }
 
-// Where LevelDB puts a value: behind what is there, with its length.
+// Sink for a value read from LevelDB: appends the value with its length.
 class PackedValue : public leveldb::ValueSink {
  public:
   explicit PackedValue(Bytes* out) : out_(out) {}
@@ -77,7 +77,7 @@ class PackedValue : public leveldb::ValueSink {
   Bytes* out_;
 };
 
-// The table file that this thread read last: LevelDB does not say in which one a checksum failed.
+// Number of the table file that this thread read last. LevelDB does not report in which file a checksum failed.
 thread_local uint64_t lastTable = 0;
 
 class NumberedFile : public leveldb::RandomAccessFile {
@@ -105,13 +105,13 @@ class NamingEnv : public leveldb::EnvWrapper {
   }
 };
 
-// Databases that the process does not close outlive whatever its end takes down.
+// Never destroyed: databases that the process does not close may use it until the process ends.
 leveldb::Env* namingEnv() {
   static leveldb::Env* const env = new NamingEnv();
   return env;
 }
 
-// Adds the name of the file to what looking for one key has just found damaged.
+// Adds the name of the table file to a corruption error of a key lookup.
 leveldb::Status named(const leveldb::Status& status) {
   if (!status.IsCorruption() || lastTable == 0) return status;
   char name[32];
@@ -275,7 +275,7 @@ leveldb::Status RangeWalk::read(size_t maxRows, size_t maxBytes, const std::func
     }
     if (isLate()) break;
   }
-  // What a damaged block ended looks like the end of the rows.
+  // A damaged block also ends the iteration; the status tells it from the end of the rows.
   return iterator_->status();
 }
 

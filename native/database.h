@@ -1,5 +1,5 @@
-// LevelDB as the node wants it: every block of a table and every record of a log is compared with its checksum before
-// anyone sees a byte of it, table files are read and not mapped, and rows travel in packed form. Knows no Node-API.
+// LevelDB as the node needs it: every table block and every log record is verified by its checksum before use, table files
+// are read instead of mapped, and rows are passed in packed form. Knows no Node-API.
 //
 // Packed rows: `u32 length of the key ‖ u32 length of the value, or 0xffffffff for a deletion ‖ key ‖ value`
 // (src/store/rows/rowRecords.ts). Packed values: `u32 length, or 0xffffffff where there is no row ‖ value`. Little endian.
@@ -21,13 +21,13 @@ class FilterPolicy;
 namespace lbc {
 
 struct DatabaseOptions {
-  // LevelDB's cache of blocks out of table files.
+  // Size of LevelDB's cache of table blocks.
   uint64_t cacheBytes = 8 << 20;
-  // What is written goes into a table file from here on.
+  // Size of the write buffer from which LevelDB writes a table file.
   uint64_t writeBufferBytes = 4 << 20;
-  // A table file is full from here on.
+  // Maximum size of a table file.
   uint64_t fileBytes = 2 << 20;
-  // Table files that are kept open.
+  // Maximum number of open table files.
   int openFiles = 1000;
 };
 
@@ -41,25 +41,26 @@ using Bytes = std::vector<uint8_t>;
 
 class Database {
  public:
-  // Makes the database where there is none.
+  // Creates the database if it does not exist.
   static leveldb::Status open(const std::string& path, const DatabaseOptions& options, std::unique_ptr<Database>* out);
-  // Waits for LevelDB's background work. No iterator may be left.
+  // Waits for LevelDB's background work. All iterators must be deleted before.
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
   // Appends the packed value of the key.
   leveldb::Status get(const leveldb::Slice& key, bool fillCache, Bytes* out) const;
-  // A view at the rows as they are now; the caller deletes it before the database.
+  // Iterator over a snapshot of the rows; the caller deletes it before the database.
   leveldb::Iterator* iterate(bool fillCache) const;
-  // The puts and deletes of packed rows as one atomic batch. Corruption when they are no packed rows.
+  // Writes packed rows (puts and deletes) as one atomic batch. Returns a Corruption status when the bytes are not packed
+  // rows.
   leveldb::Status write(const std::vector<std::pair<const uint8_t*, size_t>>& pieces, bool isSynced);
   // Deletes all rows of the range, in several batches.
   leveldb::Status deleteRange(const KeyBounds& bounds);
   void compact(const std::string& gte, const std::string& lt);
   uint64_t approximateSize(const std::string& gte, const std::string& lt) const;
   std::string property(const std::string& name) const;
-  // Number of the newest put or delete; each has one more than the one before it.
+  // Sequence number of the newest put or delete; each one increments it by one.
   uint64_t sequence() const;
 
  private:
@@ -70,13 +71,13 @@ class Database {
   std::unique_ptr<leveldb::DB> db_;
 };
 
-// A walk over a range: where it stands, and whether it is over.
+// Iteration over a range: the position, and whether the end is reached.
 class RangeWalk {
  public:
   RangeWalk(const Database& database, KeyBounds bounds, bool fillCache);
 
-  // Appends packed rows: at most `maxRows`, and none that begins behind `maxBytes` of them or when `isLate` says so
-  // (asked after each row). Sets `isDone` when there are no more.
+  // Appends packed rows: at most `maxRows`. Stops once more than `maxBytes` are written, or when `isLate` returns true
+  // (called after each row). Sets `isDone` when there are no more.
   leveldb::Status read(size_t maxRows, size_t maxBytes, const std::function<bool()>& isLate, Bytes* out);
   bool isDone() const { return isDone_; }
 

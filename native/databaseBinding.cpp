@@ -1,8 +1,8 @@
 // The JavaScript class over Database. Contract: NativeDatabase of src/native/binding.ts.
 //
-// Reads that are likely to find their rows in memory happen on the thread of the caller, within a time that it sets; all
-// else on threads of the pool. The caller keeps the order: nothing may be under way when the database is closed, which
-// the wrapper in src/store/leveldb/nativeLevelDb.ts sees to.
+// Reads whose rows are probably in memory run on the thread of the caller, within a time limit that it sets; all other
+// work runs on the thread pool. The caller must not close the database while an operation is pending; the wrapper in
+// src/store/leveldb/nativeLevelDb.ts ensures this.
 #include <chrono>
 #include <limits>
 
@@ -22,7 +22,7 @@ const char* codeOf(const leveldb::Status& status) {
   if (status.IsCorruption()) return "LEVEL_CORRUPTION";
   if (status.IsNotFound()) return "LEVEL_NOT_FOUND";
   if (!status.IsIOError()) return "LEVEL_STATUS";
-  // LevelDB's words for a lock that another process, or this one, holds.
+  // LevelDB's error message when this or another process holds the lock.
   const std::string text = status.ToString();
   const bool isHeld = text.rfind("IO error: lock ", 0) == 0;
   return isHeld ? "LEVEL_LOCKED" : "LEVEL_IO_ERROR";
@@ -177,8 +177,8 @@ napi_value getSequence(napi_env env, napi_callback_info info) {
   return handle ? makeNumber(env, static_cast<double>(handle->database->sequence())) : nullptr;
 }
 
-// Puts bytes into the caller's buffer when it has room for them; answers how many there are, below zero when it has not.
-// A buffer of its own for each answer would cost more than reading the row.
+// Copies bytes into the caller's buffer if they fit. Returns their number, negative when they do not fit. Allocating a
+// buffer for each result would cost more than reading the row.
 napi_value handOver(napi_env env, const Bytes& bytes, const Span& target) {
   const double size = static_cast<double>(bytes.size());
   if (bytes.size() > target.size) return makeNumber(env, -size);
@@ -246,7 +246,7 @@ napi_value getMany(napi_env env, napi_callback_info info) {
       [values](napi_env env) { return bytesOf(env, *values); });
 }
 
-// The packed values of the keys of records; some are known already (see Memtable::readRecords).
+// Reads the packed values of the keys of records that are not known yet (see Memtable::readRecords).
 leveldb::Status readUnknown(const Database& database, const Span& records, const Span& known, bool fillCache,
                             Bytes* out) {
   constexpr uint32_t kDeletedValue = UINT32_MAX, kUnknownValue = UINT32_MAX - 1;
@@ -327,7 +327,8 @@ napi_value rangeNow(napi_env env, napi_callback_info info) {
   return handOver(env, rows, target);
 }
 
-// (pieces, synced) => Promise: the packed rows of all pieces as one atomic batch. They must not change meanwhile.
+// (pieces, synced) => Promise: the packed rows of all pieces as one atomic batch. The pieces must not change before the
+// promise settles.
 napi_value write(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   bool isSynced;

@@ -1,4 +1,4 @@
-// What the JavaScript classes over a database share: the object behind them, keys and bounds as arguments, failures of LevelDB.
+// Shared code of the JavaScript classes over a database: the native object, keys and bounds as arguments, LevelDB errors.
 #pragma once
 
 #include <functional>
@@ -12,27 +12,27 @@
 
 namespace lbc {
 
-// What is behind a JavaScript `Database`.
+// The native object of a JavaScript `Database`.
 struct OpenDatabase {
   std::string path;
   DatabaseOptions options;
   std::shared_ptr<Database> database;
-  // The same for other threads.
+  // The same database, as other threads access it.
   std::shared_ptr<SharedDatabase> shared = std::make_shared<SharedDatabase>();
   ~OpenDatabase() { shared->set(nullptr); }
 };
 
-// Both throw and answer null.
+// Both throw a JavaScript error and return null.
 napi_value throwStatus(napi_env env, const leveldb::Status& status);
 napi_value throwNotOpen(napi_env env);
 
-// The promise of what LevelDB says of work on another thread.
+// Runs work on another thread; the promise settles by the LevelDB status that the work returns.
 napi_value startDatabaseJob(napi_env env, const char* name, std::function<leveldb::Status()> work,
                             std::function<napi_value(napi_env)> result, napi_value kept = nullptr);
 
 napi_value bytesOf(napi_env env, const Bytes& bytes);
 
-// False if they threw.
+// Returns false after throwing.
 bool readKey(napi_env env, napi_value value, std::string* out);
 bool readBounds(napi_env env, napi_value gte, napi_value lt, KeyBounds* out);
 bool readBounds(napi_env env, napi_value gte, napi_value lt, napi_value isReverse, KeyBounds* out);

@@ -1,4 +1,4 @@
-// The JavaScript classes over RangeWalk, and over the rows that other threads of the process read. Contract:
+// The JavaScript classes over RangeWalk and over the rows that other threads read. Contract:
 // NativeDatabaseWalk and NativeRowView of src/native/binding.ts.
 #include <limits>
 
@@ -11,13 +11,13 @@ namespace lbc {
 namespace {
 
 struct OpenWalk {
-  // Keeps the database until the walk is gone.
+  // Keeps the database alive until the walk is destroyed.
   std::shared_ptr<Database> database;
   std::unique_ptr<RangeWalk> walk;
   ~OpenWalk() { walk.reset(); }
 };
 
-// Puts what a walk has read behind one byte that tells whether it is over.
+// Prepends to the rows read one byte that is 1 at the end of the walk.
 napi_value walked(napi_env env, Bytes* rows, bool isDone) {
   (*rows)[0] = isDone ? 1 : 0;
   return bytesOf(env, *rows);
@@ -42,7 +42,7 @@ napi_value constructWalk(napi_env env, napi_callback_info info) {
   return wrapObject(env, self, new std::shared_ptr<OpenWalk>(walk), "the walk could not be made");
 }
 
-// (maxRows, maxBytes) => Promise of what `rangeNow` answers; one call at a time
+// (maxRows, maxBytes) => Promise of the bytes that `rangeNow` writes; one call at a time
 napi_value nextRows(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   uint32_t maxRows, maxBytes;
@@ -72,13 +72,13 @@ napi_value closeWalk(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
-// What another thread of the process reads: a table of rows over a database.
+// The rows that another thread reads: a memtable over a database.
 struct RowView {
   std::shared_ptr<SharedTable> rows;
   std::shared_ptr<SharedDatabase> database;
 };
 
-// (rows, database): the numbers by which they are shared
+// (rows, database): the numbers under which both are shared
 napi_value constructView(napi_env env, napi_callback_info info) {
   napi_value self, arguments[2];
   uint32_t rows, database;
@@ -102,8 +102,8 @@ napi_value viewChanges(napi_env env, napi_callback_info info) {
   return view ? makeNumber(env, static_cast<double>(view->rows->changes())) : nullptr;
 }
 
-// Appends the packed value of a key. What the table does not know is in the database, or nowhere: rows leave the table
-// only when the database has them.
+// Appends the packed value of a key. A key unknown to the table is looked up in the database: a row leaves the table only
+// after the database has it.
 leveldb::Status lookUp(RowView* view, const Latin1Key& key, bool* isOpen, Bytes* out) {
   const size_t start = out->size();
   out->resize(start + sizeof(uint32_t));

@@ -52,7 +52,7 @@ bool readInteger(const uint8_t*& at, const uint8_t* end, Integer* integer) {
   return true;
 }
 
-// Right-aligned in 32 bytes, which are zero; false when there are more than 32 significant ones.
+// Writes the integer right-aligned into 32 zeroed bytes; false when it has more than 32 significant bytes.
 bool placeInteger(Integer integer, uint8_t* out) {
   while (integer.size > 0 && *integer.data == 0) {
     integer.data++;
@@ -64,8 +64,8 @@ bool placeInteger(Integer integer, uint8_t* out) {
 }
 
 // Reads a signature as leniently as the chain's oldest blocks need: negative or padded integers, long lengths, trailing
-// bytes. R and S go to `compact`, 32 bytes each. QUIRK: a signature with an integer of more than 32 bytes parses, as one that
-// never verifies: all zero. Test: test/differential/ecdsa.test.ts.
+// bytes. R and S go to `compact`, 32 bytes each. QUIRK: a signature with an integer of more than 32 bytes parses, but as
+// all zeros, which never verifies. Test: test/differential/ecdsa.test.ts.
 bool readLaxDer(const uint8_t* input, size_t size, uint8_t* compact) {
   memset(compact, 0, 64);
   const uint8_t* at = input;
@@ -73,7 +73,7 @@ bool readLaxDer(const uint8_t* input, size_t size, uint8_t* compact) {
   if (at == end || *at++ != 0x30 || at == end) return false;
   const size_t sequence = *at++;
   if (sequence & 0x80) {
-    // The length itself is skipped, not looked at.
+    // The bytes of the length are skipped without being read.
     if (sequence - 0x80 > static_cast<size_t>(end - at)) return false;
     at += sequence - 0x80;
   }
@@ -93,15 +93,16 @@ bool parseKey(const uint8_t* key, size_t size, secp256k1_pubkey* out) {
   return hasPublicKeySize(key, size) && secp256k1_ec_pubkey_parse(verifyContext(), out, key, size);
 }
 
-// The compressed keys which this thread met last. The y of a point costs a tenth of a verification, and many owners use a
-// key more than once.
+// The compressed keys that this thread used last. Computing the y coordinate takes a tenth of a verification, and many
+// keys are used more than once.
 struct RecentKey {
   uint8_t key[kCompressedKeySize];  // all zero: empty
   secp256k1_pubkey point;
 };
 constexpr size_t kRecentKeys = 512;
 
-// The point of a compressed key; null for any other key and for a key that is not on the curve. Valid until the next call.
+// The point of a compressed key. Null for uncompressed keys and for a key that is not on the curve. Valid until the next
+// call.
 const secp256k1_pubkey* recentPoint(const uint8_t* key, size_t size) {
   static thread_local RecentKey recent[kRecentKeys];
   if (size != kCompressedKeySize || !hasPublicKeySize(key, size)) return nullptr;
@@ -132,10 +133,10 @@ bool verifySignature(const uint8_t* hash, const uint8_t* signature, size_t signa
     if (keySize == kCompressedKeySize || !parseKey(key, keySize, &parsedKey)) return false;
     point = &parsedKey;
   }
-  // What is not below the group order never verifies.
+  // A value not below the group order never verifies.
   secp256k1_ecdsa_signature parsed;
   if (!secp256k1_ecdsa_signature_parse_compact(verifyContext(), &parsed, compact)) return false;
-  // The library wants a low S, the chain does not.
+  // libsecp256k1 accepts only a low S; the chain also accepts a high S.
   secp256k1_ecdsa_signature_normalize(verifyContext(), &parsed, &parsed);
   return secp256k1_ecdsa_verify(verifyContext(), &parsed, hash, point);
 }

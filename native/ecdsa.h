@@ -18,7 +18,7 @@ bool verifySignature(const uint8_t* hash, const uint8_t* signature, size_t signa
                      size_t keySize);
 
 bool isFullyValidPublicKey(const uint8_t* key, size_t size);
-// False when the key is not a point. `out` has room for 65 bytes.
+// False when the key is not a point. `out` must have space for 65 bytes.
 bool convertPublicKey(const uint8_t* key, size_t size, bool compressed, uint8_t* out);
 bool publicKeyOf(const uint8_t* privateKey, bool compressed, uint8_t* out);
 // r and s with low S, nonce by RFC 6979; `extraEntropy` (32 bytes) may be null. False on a bad key.

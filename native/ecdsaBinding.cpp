@@ -116,7 +116,7 @@ napi_value jsTweakPublicKey(napi_env env, napi_callback_info info) {
   return makeKey(env, key, true);
 }
 
-// One call of `verifySignature`. The memory must stay while it is worked on.
+// One call of `verifySignature`. The memory must stay valid until the check is done.
 struct SignatureCheck {
   uint8_t hash[32];
   const uint8_t* signature;
@@ -180,7 +180,7 @@ napi_value jsVerifyMany(napi_env env, napi_callback_info info) {
   return makeVerdicts(env, checks);
 }
 
-// Checks that own what they point to.
+// Checks that own their memory, for work on another thread.
 struct OwnedChecks {
   std::vector<SignatureCheck> checks;
   std::vector<uint8_t> bytes;

@@ -1,4 +1,4 @@
-// Reading files as far as the system has them in memory, so that the event loop never waits for a disk.
+// Reads files from the system's page cache only, so the event loop never waits for a disk.
 #include "addon.h"
 
 #ifdef __linux__
@@ -15,18 +15,18 @@ namespace {
 
 #if defined(__linux__) && defined(RWF_NOWAIT)
 
-// musl has `preadv2` since 1.2.5 only, and an addon that names what is not there may not be loaded.
+// musl has `preadv2` only since 1.2.5. Referring to the symbol could prevent the addon from loading.
 ssize_t readNoWait(int file, const iovec& part, off_t position) {
 #if defined(__GLIBC__) || !defined(__LP64__)
   return preadv2(file, &part, 1, position, RWF_NOWAIT);
 #else
-  // The position in two words; the lower one holds all of it.
+  // The position is passed in two words; the lower word holds all of it.
   return syscall(SYS_preadv2, file, &part, 1, position, 0, RWF_NOWAIT);
 #endif
 }
 
-// Fills `target` from `position` on: how many bytes, fewer where the file ends or what follows is not in memory; -1 when
-// none is, or when neither this system nor this file system can tell.
+// Reads into `target` from `position` on and returns the number of bytes: fewer at the end of the file or where the
+// following bytes are not cached; -1 when none are cached, or the system or file system does not support this.
 double readCached(int file, uint8_t* target, size_t size, uint64_t position) {
   const iovec part = {target, size};
   for (;;) {

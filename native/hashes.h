@@ -19,8 +19,8 @@ void hash160(const uint8_t* data, size_t size, uint8_t* digest);
 // Proof-of-work hash of a header whose double SHA-256 is `id`.
 void powHashOfId(const uint8_t* id, uint8_t* digest);
 
-// Root of `count` leaves, which are overwritten; `leaves` has room for one more. Zero for none.
-// `mutated` (may be null): whether two equal neighbours are hashed together. Source: `ComputeMerkleRoot`.
+// Root of `count` leaves, which are overwritten; `leaves` must have space for one more. Zero if there are none. `mutated`
+// (may be null): whether two equal siblings are hashed together. Source: `ComputeMerkleRoot`.
 void merkleRoot(uint8_t* leaves, size_t count, uint8_t* root, bool* mutated);
 
 }  // namespace lbc

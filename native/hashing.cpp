@@ -78,7 +78,7 @@ napi_value jsMerkleRoot(napi_env env, napi_callback_info info) {
   return result;
 }
 
-// Writes the siblings of leaf `index` from the leaves upward to `path`: how many.
+// Writes the siblings of leaf `index` to `path`, from the leaves upward. Returns their number.
 napi_value jsMerklePath(napi_env env, napi_callback_info info) {
   napi_value arguments[3];
   Span leaves, path;
@@ -123,7 +123,7 @@ napi_value jsGrind(napi_env env, napi_callback_info info) {
       !readSize(env, arguments[3], "maxTries", &maxTries)) {
     return nullptr;
   }
-  // The first 64 bytes never change, and the nonce is in the last four.
+  // The first 64 bytes never change; the nonce is in the last four of the header.
   Sha256 start;
   start.write(header, kHeaderSize - 4);
   for (uint64_t tried = 0; tried < maxTries; tried++) {

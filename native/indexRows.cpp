@@ -19,7 +19,7 @@ constexpr uint8_t kTotals = 'S';
 
 constexpr uint32_t kDeletedValue = UINT32_MAX;
 constexpr size_t kHashSize = 20;
-// Of ids of transactions: in keys of the transaction index, and of those with witness in its values.
+// Sizes of the transaction ids in keys of the transaction index, and of the wtxids in its values.
 constexpr size_t kTxKeySize = 8;
 constexpr size_t kWitnessCheckSize = 8;
 
@@ -30,7 +30,7 @@ void writeBE32(uint8_t* p, uint32_t v) {
   p[3] = static_cast<uint8_t>(v);
 }
 
-// Room for a record at the end of `records`; answers where its key begins. The value comes right behind.
+// Appends space for a record to `records`. Returns the position of its key; the value follows directly.
 uint8_t* addRecord(std::vector<uint8_t>* records, uint32_t keySize, uint32_t valueSize) {
   const size_t stored = valueSize == kDeletedValue ? 0 : valueSize;
   const size_t at = records->size();
@@ -46,12 +46,12 @@ bool isPublicKey(const uint8_t* key, size_t size) {
   return size == 65 && (key[0] == 4 || key[0] == 6 || key[0] == 7);
 }
 
-// What the block did to one script.
+// Effect of the block on one script.
 struct Script {
   uint8_t key[kScriptKeySize];
   int64_t received, spent;
   uint32_t txCount, outputCount, spentCount;
-  // Of the transaction in work: its number plus 1, and what it did.
+  // The current transaction: its number plus 1, and its effect on the script.
   uint32_t tx;
   int64_t txReceived, txSpent;
 };
@@ -126,7 +126,7 @@ class Walk {
     writeLE64(unspent(key, height_, 8, outpoint), amount);
   }
 
-  // Answers where the value belongs.
+  // Adds a row of an unspent output and returns the position of its value.
   uint8_t* unspent(const uint8_t* scriptKey, uint32_t height, uint32_t valueSize, const uint8_t* outpoint) {
     constexpr uint32_t size = 1 + kScriptKeySize + 4 + kOutpointSize;
     uint8_t* key = addRecord(&out_->records, size, valueSize);
@@ -137,7 +137,7 @@ class Walk {
     return key + size;
   }
 
-  // The script, which transaction `tx` touches.
+  // The entry of the script, marked as touched by transaction `tx`.
   Script& find(const uint8_t* key, size_t tx) {
     if (2 * (scripts_.size() + 1) > slots_.size()) grow();
     uint32_t* slot = slotOf(key);
@@ -172,11 +172,11 @@ class Walk {
   const SpentCoins& spent_;
   const uint32_t height_;
   AddressRows* out_;
-  // In the order of their first mention.
+  // In order of first use.
   std::vector<Script> scripts_;
   // Position in `scripts_` plus 1.
   std::vector<uint32_t> slots_;
-  // Positions of those that the transaction in work touches.
+  // Positions of the scripts that the current transaction touches.
   std::vector<uint32_t> touched_;
   uint64_t salt_[2];
 };

@@ -1,6 +1,6 @@
-// What a block adds to the indexes of transactions and addresses, as the records that memtables take. Pure: it knows
-// neither the database nor JavaScript (see indexRowsBinding.cpp). Fallbacks: src/index/txIndex.ts and
-// src/index/addressWalk.ts, which tell what the rows mean.
+// Rows that a block adds to the transaction index and the address index, as memtable records. Pure: it knows neither the
+// database nor JavaScript (see indexRowsBinding.cpp). Fallbacks: src/index/txIndex.ts and src/index/addressWalk.ts, which
+// document the rows.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace lbc {
 // Bytes of the key under which a script is filed.
 constexpr size_t kScriptKeySize = 16;
 
-// Under which key a script is filed; false for one that no one can ever spend.
+// Computes the key under which a script is stored; false for an unspendable script.
 bool scriptKeyOf(const uint8_t* script, size_t size, uint8_t* key);
 
 // The coins that a block spends, by running input number; every script lies within `scripts`.
@@ -29,14 +29,14 @@ struct SpentCoins {
 constexpr size_t kTotalsRecord = 8 + 1 + kScriptKeySize + 28;
 
 struct AddressRows {
-  // Of histories and unspent outputs, in the order in which they count.
+  // Rows of histories and unspent outputs. Their order matters.
   std::vector<uint8_t> records;
-  // Of the sums of the scripts that were touched, each kTotalsRecord long: what the block adds to them. A value is
+  // Rows of the sums of the scripts touched, each kTotalsRecord long: the amounts that the block adds. A value is
   // received i64 ‖ spent i64 ‖ transactions u32 ‖ outputs u32 ‖ spent outputs u32.
   std::vector<uint8_t> totals;
 };
 
-// The inputs of `view` belong to its transactions in order.
+// Inputs in `view` are assigned to transactions in order.
 void addressRows(const ParsedView& view, const SpentCoins& spent, uint32_t height, AddressRows* out);
 
 // `wtxids` has 32 bytes a transaction.

@@ -11,10 +11,10 @@ namespace lbc {
 namespace {
 
 constexpr size_t kSpentHolders = 5;
-// What one large block leaves is not kept for the next ones.
+// Buffers of a large block are freed instead of reused.
 constexpr size_t kKeptBytes = 4u << 20;
 
-// A block and what it spends, as handed back by JavaScript.
+// A block and the coins it spends, as passed by JavaScript.
 struct Block {
   ParsedView view;
   SpentCoins spent;
@@ -44,7 +44,7 @@ bool readSpent(napi_env env, napi_value resolved, size_t inputs, SpentCoins* spe
   return consistent;
 }
 
-// Reads (block, parsed, resolved, height); `keep` receives the values that hold the memory.
+// Reads (block, parsed, resolved, height); `keep` receives the values that own the memory.
 bool readBlock(napi_env env, napi_callback_info info, Block* block, napi_value* keep) {
   napi_value arguments[4];
   return readArguments(env, info, 4, arguments) &&

@@ -1,4 +1,4 @@
-// Work for a thread of the pool, and the promise of its outcome.
+// Runs work on the thread pool and settles a promise with its outcome.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace lbc {
 
-// How work on another thread ended: an error has a message, and a code where callers distinguish errors.
+// Outcome of work on another thread: an error has a message, and a code if callers distinguish errors.
 struct Outcome {
   bool isOk = true;
   std::string code, message;
@@ -18,8 +18,8 @@ struct Outcome {
   }
 };
 
-// Answers the promise. Runs `work` on another thread, then `result` (may be empty) on that of the caller. What both refer to
-// must be owned by them; `kept`, where given, is not collected meanwhile.
+// Runs `work` on another thread, then `result` (may be empty) on the calling thread. Returns the promise. Both functions
+// must own the objects they refer to; `kept`, if present, is protected from garbage collection until then.
 napi_value startJob(napi_env env, const char* name, std::function<Outcome()> work,
                     std::function<napi_value(napi_env)> result, napi_value kept = nullptr);
 

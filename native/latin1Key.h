@@ -1,4 +1,4 @@
-// The bytes of a row's key, given as a string of one code unit a byte or as bytes.
+// The bytes of a row's key, from a string of one code unit per byte or from bytes.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class Latin1Key {
     if (napi_typeof(env, value, &type) != napi_ok) return false;
     if (type != napi_string) return readBytes(env, value, "key", &span_);
     size_t size;
-    // Writes a zero behind the last byte: what fills the short buffer may have been cut off.
+    // The call writes a zero byte behind the last one. A string that fills the short buffer may have been cut off.
     if (napi_get_value_string_latin1(env, value, short_, sizeof short_, &size) != napi_ok) return false;
     span_ = {reinterpret_cast<const uint8_t*>(short_), size};
     if (size + 1 < sizeof short_) return true;

@@ -13,20 +13,21 @@ namespace {
 constexpr size_t kMinSlots = 64;
 // First bytes of keys.
 constexpr size_t kKinds = 256;
-// Of a record, before its key.
+// Size of the head of a record, before its key.
 constexpr size_t kRecordHead = 8;
 constexpr uint32_t kMinSegmentUnits = 1u << 9;
-// What is kept of the oldest segments at most while room is made for one row, in segments: so long may that take.
+// Number of segments that may be moved when space is made for one row. Limits the time of one insertion.
 constexpr uint32_t kMovedSegments = 2;
-// Segments without rows that a bounded table keeps for the next ones.
+// Number of empty segments that a bounded table keeps for reuse.
 constexpr size_t kSpareOfBound = 2;
-// A bounded table is compacted when this fraction of its units is empty, and so is such a segment: what moves is
-// at most three times what is gained, if everything is spread evenly.
+// A bounded table is compacted when 1/`kDeadShare` of its units is unused, one segment at a time, if at least
+// 1/`kSparseShare` of that segment is unused. If unused units are spread evenly, at most three times the units gained are
+// moved.
 constexpr uint64_t kDeadShare = 4;
 constexpr uint32_t kSparseShare = 8;
 // A bounded table has at least this many segments.
 constexpr uint64_t kSegmentsOfBound = 16;
-// What a long value may grow by before its row moves.
+// Fraction of a long value by which it may grow before its row moves.
 constexpr size_t kRoomShare = 8;
 constexpr size_t kLongValue = 256;
 
@@ -220,7 +221,7 @@ uint32_t Memtable::takeNumber() {
   return number;
 }
 
-// Slots behind the one that becomes empty move up where their keys are found from there.
+// Erases a slot and moves the following slots up if their keys are still found there.
 void Memtable::erase(size_t slot) {
   const uint32_t number = slots_[slot].number;
   leave(places_[number]);
@@ -298,7 +299,7 @@ ptrdiff_t Memtable::sparsest() const {
   if (dead_ * kDeadShare < units_) return -1;
   uint32_t most = 0;
   ptrdiff_t found = -1;
-  // The last one is being filled.
+  // The last segment is being filled.
   for (size_t i = 0; i + 1 < filled_.size(); i++) {
     const Segment& segment = segments_[filled_[i]];
     if (segment.dead <= most || segment.dead < segment.used / kSparseShare) continue;
@@ -348,7 +349,7 @@ void Memtable::clear() {
   const size_t took = filled_.size();
   for (const uint32_t segment : filled_) freeSegment(segment);
   filled_.clear();
-  // As many are kept as both of the last two fillings took.
+  // Keeps as many spare segments as both of the last two fillings used.
   if (spare_.size() > std::min(took, lastSegments_)) spare_.resize(std::min(took, lastSegments_));
   lastSegments_ = took;
   segments_.clear();
@@ -364,7 +365,7 @@ void Memtable::clear() {
 
 namespace {
 
-// `out` has room for it. Answers its bytes.
+// Writes a row to `out`, which must be large enough. Returns the number of bytes.
 template <typename Row>
 size_t writeRecord(Row& row, uint8_t* out) {
   const uint32_t keySize = row.keySize();
@@ -422,7 +423,7 @@ bool Memtable::isBelow(uint32_t number, const uint8_t* key, size_t size) const {
   return compare(found.key(), found.keySize(), key, size) < 0;
 }
 
-// New rows make a run, which joins those that are not twice as long.
+// New rows form a run. It is merged with runs that are less than twice as long.
 void Memtable::settle(Order* order) {
   if (order->fresh.empty()) return;
   const auto before = [&](uint32_t a, uint32_t b) { return less(a, b); };

@@ -1,4 +1,4 @@
-// The claims in the row of a name as offsets, and the position of one of them by age. Fallbacks:
+// Decodes the claims in the row of a name into offsets, and finds the position of a claim in the order of age. Fallbacks:
 // src/store/claims/namePlaces.ts, src/util/standardSort.ts.
 #include <algorithm>
 #include <vector>
@@ -22,7 +22,7 @@ struct RowCursor {
   Span row;
   size_t at;
 
-  // False past the end of the row, and for numbers that no row has.
+  // Returns false past the end of the row and for numbers that a row never contains.
   bool number(uint64_t* value) {
     *value = 0;
     for (int shift = 0; shift < 49; shift += 7) {

@@ -26,8 +26,8 @@ napi_value throwTypeError(napi_env env, const char* message);
 bool readArguments(napi_env env, napi_callback_info info, size_t count, napi_value* arguments,
                    napi_value* self = nullptr);
 
-// Reads the arguments of a method and the object behind `this`, which `wrapObject` has put there. `what` names it in the
-// TypeError.
+// Reads the arguments of a method and the object behind `this`, which `wrapObject` has put there. `what` is the object's
+// name in the TypeError.
 template <typename Object>
 Object* readCall(napi_env env, napi_callback_info info, const char* what, size_t count, napi_value* arguments) {
   napi_value self;
@@ -37,7 +37,7 @@ Object* readCall(napi_env env, napi_callback_info info, const char* what, size_t
   return static_cast<Object*>(object);
 }
 
-// Gives `self` the object, which it owns from then on. Answers `self`.
+// Wraps the object in `self`, which owns it from then on. Returns `self`.
 template <typename Object>
 napi_value wrapObject(napi_env env, napi_value self, Object* object, const char* failure) {
   const auto finalize = [](napi_env, void* data, void*) { delete static_cast<Object*>(data); };
@@ -46,7 +46,7 @@ napi_value wrapObject(napi_env env, napi_value self, Object* object, const char*
   return throwError(env, failure);
 }
 
-// A Uint8Array (Buffers are ones). `what` names it in the TypeError.
+// Reads a Uint8Array (Buffers included). `what` is its name in the TypeError.
 bool readBytes(napi_env env, napi_value value, const char* what, Span* out);
 // The same, of exactly `size` bytes.
 bool readFixedBytes(napi_env env, napi_value value, size_t size, const char* what, const uint8_t** out);
@@ -68,7 +68,7 @@ bool readTypedArray(napi_env env, napi_value object, const char* name, napi_type
 bool readPacked(napi_env env, napi_value object, Span* out, napi_value* value);
 
 napi_value makeBuffer(napi_env env, const void* data, size_t size);
-// A Buffer over the bytes themselves, which it takes over; a copy where the engine allows no such.
+// A Buffer that takes over the vector's memory; a copy where the engine does not support external memory.
 napi_value makeBufferOf(napi_env env, std::vector<uint8_t>&& bytes);
 // Answers `size` bytes in `target`, a Uint8Array of this size; in a Buffer of their own where that is undefined.
 napi_value answerBytes(napi_env env, const uint8_t* data, size_t size, napi_value target);
@@ -86,7 +86,7 @@ napi_value makeObject(napi_env env);
 void setProperty(napi_env env, napi_value object, const char* name, napi_value value);
 void setFunction(napi_env env, napi_value object, const char* name, napi_callback callback);
 
-// Members of a class, and the class itself as a property of `object`.
+// Descriptors of class members, and registration of the class as a property of `object`.
 napi_property_descriptor method(const char* name, napi_callback callback);
 napi_property_descriptor getter(const char* name, napi_callback callback);
 void setClass(napi_env env, napi_value object, const char* name, napi_callback construct,

@@ -49,7 +49,7 @@ class Parser {
       if (!outputList(&row)) return false;
     } else {
       if (!u8(&marker)) return false;
-      // Flag 0 is a transaction without inputs and outputs: the two bytes are its empty lists.
+      // Flag 0: this is a transaction without inputs and outputs, and the two bytes are its empty lists.
       if (marker != 0) {
         bodyAt = at_;
         if (!inputList(&row) || !outputList(&row)) return false;
@@ -218,7 +218,7 @@ std::string parse(const Span& bytes, bool isBlock, ParsedTables* tables, ParsedS
   if (!(isBlock ? parser.block() : parser.transaction())) return parser.error();
   summary->consumed = parser.offset();
   const size_t count = tables->txs.size();
-  // Folded in place, with room for one that is doubled.
+  // Reused for the merkle computation, with space for one duplicated leaf.
   std::vector<uint8_t> ids;
   ids.reserve(32 * count + 32);
   ids.assign(tables->txids.begin(), tables->txids.end());
@@ -237,7 +237,7 @@ void drop(napi_env, void*, void* vector) {
   delete static_cast<std::vector<Row>*>(vector);
 }
 
-// Gives the vector's memory to a Uint32Array: for tables that take long to copy.
+// Moves the vector's memory into a Uint32Array, to avoid copying large tables.
 template <typename Row>
 napi_value moveToArray(napi_env env, std::vector<Row>* rows) {
   if (rows->empty()) return makeUint32Array(env, nullptr, 0);
@@ -329,7 +329,7 @@ napi_value parseHere(napi_env env, napi_callback_info info, bool isBlock) {
   return result;
 }
 
-// (bytes) => Promise of what `parseBlock` answers. The bytes must not change meanwhile.
+// (bytes) => Promise of the result of `parseBlock`. The bytes must not change before it settles.
 napi_value jsParseBlockAside(napi_env env, napi_callback_info info) {
   struct Work {
     ParsedTables tables;

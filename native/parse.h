@@ -1,4 +1,4 @@
-// The offset table of a block or a transaction: layout, parser, and the view that other parts take of one handed back
+// The offset table of a block or a transaction: layout, parser, and the view through which other parts read a table passed
 // by JavaScript. Layout constants are those of src/primitives/blockLayout.ts; fallback: src/primitives/blockScan.ts.
 #pragma once
 
@@ -51,9 +51,9 @@ struct OutputRow {
 };
 static_assert(sizeof(OutputRow) == 4 * 4, "OUTPUT_STRIDE");
 
-// The offset table of a block or a transaction while it is made.
+// The offset table of a block or a transaction during parsing.
 struct ParsedTables {
-  // The memory is kept between blocks, up to this many rows.
+  // The memory is reused between blocks, up to this many rows.
   static constexpr size_t kKeptRows = 1 << 17;
 
   std::vector<TxRow> txs;
@@ -74,7 +74,7 @@ struct ParsedTables {
     size = 0;
   }
 
-  // Gives the memory back after a block of very many transactions, inputs or outputs.
+  // Frees the memory after a block of very many transactions, inputs or outputs.
   void release() {
     if (txs.capacity() + inputs.capacity() + outputs.capacity() > kKeptRows) *this = ParsedTables();
   }
@@ -97,7 +97,7 @@ struct PackedTablesHead {
 };
 static_assert(sizeof(PackedTablesHead) == 96, "the head of packed tables");
 
-// What is computed of the tables as a whole.
+// Values computed over all tables.
 struct ParsedSummary {
   uint32_t consumed = 0;
   uint8_t root[32] = {};
@@ -105,10 +105,10 @@ struct ParsedSummary {
   bool isMutated = false;
 };
 
-// Parses a block or a transaction. Answers what is wrong with the bytes; nothing where they are right.
+// Parses a block or a transaction. Returns an error message, empty when the bytes are valid.
 std::string parse(const Span& bytes, bool isBlock, ParsedTables* tables, ParsedSummary* summary);
 
-// A block and its offset table, as handed back by JavaScript. Every offset lies within the block.
+// A block and its offset table, as passed by JavaScript. Every offset lies within the block.
 struct ParsedView {
   const uint8_t* block = nullptr;
   size_t blockSize = 0;

@@ -1,4 +1,4 @@
-// Looking through blocks for transactions that may concern a wallet. Fallback: src/chain/blocks/paymentScan.ts.
+// Scans blocks for transactions that may concern a wallet. Fallback: src/chain/blocks/paymentScan.ts.
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ namespace lbc {
 namespace {
 
 constexpr size_t kIdSize = 32;
-// In a header, behind version and parent.
+// Offset in the header, behind version and parent hash.
 constexpr size_t kMerkleRootAt = 36;
 // OP_RETURN, a push of 36 bytes, the mark of a witness commitment (BIP141).
 constexpr uint8_t kCommitmentHead[6] = {0x6a, 0x24, 0xaa, 0x21, 0xa9, 0xed};
@@ -80,7 +80,7 @@ struct Settled {
   static constexpr uint8_t kWithWitness = 2;
 };
 
-// Blocks within bytes, and what is searched. The filters are copies.
+// A range of blocks within bytes, and the search terms. The filters are copies.
 struct Scan {
   Span bytes;
   const uint32_t* places;
@@ -92,7 +92,8 @@ struct Scan {
   Settled settled;
 };
 
-// Whether a filter of key and script ids may have what a script pays to. Fallback: `couldBeMine` of src/wallet/keys/scriptFilter.ts.
+// Whether a filter of key and script ids may contain an id of the output script. Fallback: `couldBeMine` of
+// src/wallet/keys/scriptFilter.ts.
 bool mayPayTo(const Filter& ids, const uint8_t* script, size_t size) {
   for (size_t prefix; (prefix = claimPrefixLength(script, size)) > 0;) {
     script += prefix;
@@ -143,7 +144,7 @@ bool hasRightWitnesses(const uint8_t* block, const ParsedTables& tables, const P
   return true;
 }
 
-// Whether the bytes are the block of that id, in the form in which it would be written again.
+// Whether the bytes are the block of that id in its canonical serialization.
 bool isBlock(const Span& block, const uint8_t* id, bool isSegwit, ParsedTables* tables) {
   ParsedSummary summary;
   uint8_t hash[kIdSize];
@@ -168,7 +169,7 @@ bool mayConcern(Scan& scan, const uint8_t* block, const ParsedTables& tables, si
   return false;
 }
 
-// The answer of `scanPayments`.
+// Computes the result of `scanPayments`.
 void look(Scan& scan, ParsedTables* tables, std::vector<uint32_t>* out) {
   out->assign(1, 0);
   for (size_t n = 0; n < scan.count; n++) {

@@ -1,5 +1,5 @@
-// The step that the hash tables of the addon are made of. Keys come from the chain, that is from strangers: the salts are
-// secret, so that no one can aim at a bucket.
+// The mixing step of the addon's hash tables. Keys come from the chain, so an attacker can choose them: the salts are
+// secret, so no bucket can be targeted.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lbc {
 
-// Both halves of the product of two words, folded.
+// The 128-bit product of two words, with both halves folded by XOR.
 inline uint64_t fold(uint64_t a, uint64_t b) {
 #ifdef __SIZEOF_INT128__
   const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;

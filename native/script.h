@@ -1,6 +1,6 @@
-// What the parser, the coin table and the verifier must know about scripts: where operations end, legacy sigops, the
-// claim prefix, what can never be spent. Fallback: src/primitives/scriptScan.ts.
-// Source: `GetScriptOp` and `GetSigOpCount` (script/script.cpp), `DecodeClaimScript` (nameclaim.cpp).
+// The script rules that the parser, the coin table and the verifier share: ends of operations, legacy sigops, the claim
+// prefix, unspendable scripts. Fallback: src/primitives/scriptScan.ts. Source: `GetScriptOp` and `GetSigOpCount`
+// (script/script.cpp), `DecodeClaimScript` (nameclaim.cpp).
 #pragma once
 
 #include <cstddef>
@@ -40,11 +40,11 @@ constexpr unsigned kMaxPubkeysPerMultisig = 20;
 // One operation of a script.
 struct Operation {
   uint8_t opcode;
-  const uint8_t* data;  // what a push puts on the stack; null for other opcodes
+  const uint8_t* data;  // bytes that a push puts on the stack; null for other opcodes
   size_t size;
 };
 
-// Reads the operation at `at` and moves `at` behind it; false (with `at` undefined) when it is cut off.
+// Reads the operation at `at` and advances `at` past it; false (with `at` undefined) when the operation is cut off.
 inline bool nextOperation(const uint8_t*& at, const uint8_t* end, Operation* operation) {
   if (at >= end) return false;
   const uint8_t opcode = *at++;
@@ -67,7 +67,7 @@ inline bool nextOperation(const uint8_t*& at, const uint8_t* end, Operation* ope
   return true;
 }
 
-// Sigops in the inaccurate way of blocks; what follows a cut-off push does not count.
+// Sigops by the inaccurate count of blocks; bytes after a cut-off push are not counted.
 inline uint32_t countLegacySigops(const uint8_t* script, size_t size) {
   const uint8_t* at = script;
   const uint8_t* end = script + size;
@@ -83,7 +83,7 @@ inline uint32_t countLegacySigops(const uint8_t* script, size_t size) {
   return count;
 }
 
-// Length of the claim prefix that opens the script, 0 when there is none. Its kind is its first byte.
+// Length of the claim prefix at the start of the script, 0 if there is none. Its first byte is the kind.
 inline size_t claimPrefixLength(const uint8_t* script, size_t size) {
   if (size == 0 || script[0] < OP_CLAIM_NAME || script[0] > OP_UPDATE_CLAIM) return 0;
   const uint8_t kind = script[0];
@@ -106,7 +106,7 @@ inline size_t claimPrefixLength(const uint8_t* script, size_t size) {
   return static_cast<size_t>(at - script);
 }
 
-// 0, or the opcode of the claim prefix that opens the script.
+// The opcode of the claim prefix at the start of the script, or 0.
 inline uint8_t claimKind(const uint8_t* script, size_t size) {
   return claimPrefixLength(script, size) == 0 ? 0 : script[0];
 }

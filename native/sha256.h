@@ -1,4 +1,4 @@
-// SHA-256 with the processor's own instructions where they exist (decided once, at run time), else portable.
+// SHA-256 with the processor's SHA instructions if available (detected once, at run time), else portable.
 // Source: FIPS 180-4 section 6.2.
 #pragma once
 
@@ -36,7 +36,7 @@ bool sha256HasInstructions();
 namespace detail {
 using Sha256Transform = void (*)(uint32_t* state, const uint8_t* blocks, size_t count);
 extern const uint32_t kSha256Constants[64];
-// The transform over SHA-NI, or null when this processor (or this build) has none.
+// The transform over SHA-NI, or null when this processor or build does not support it.
 Sha256Transform sha256NiTransform();
 }  // namespace detail
 

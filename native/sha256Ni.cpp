@@ -1,5 +1,5 @@
 // SHA-256 by the SHA extensions of x86 processors. Compiled for the baseline; only the functions marked below use the
-// newer instructions, and they are only reached when the processor reports them.
+// newer instructions, and they are called only when the processor reports support.
 #include "sha256.h"
 
 #if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__))
@@ -28,7 +28,7 @@ __attribute__((target("sha,sse4.1,ssse3"))) void transformNi(uint32_t* state, co
   const __m128i toBigEndian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
   const __m128i* constants = reinterpret_cast<const __m128i*>(kSha256Constants);
 
-  // The instructions want the state as (A B E F) and (C D G H), first letter in the highest lane.
+  // The instructions need the state as (A B E F) and (C D G H), first letter in the highest lane.
   const __m128i badc = _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<__m128i*>(state)), 0xb1);
   const __m128i hgfe = _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<__m128i*>(state + 4)), 0x1b);
   __m128i abef = _mm_alignr_epi8(badc, hgfe, 8);

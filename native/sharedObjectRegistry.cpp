@@ -18,7 +18,7 @@ struct Registry {
   uint32_t last = 0;
 };
 
-// Never taken down: threads may still be ending when the process does.
+// Never destroyed: threads may still be ending when the process exits.
 Registry& registry() {
   static auto* const made = new Registry();
   return *made;

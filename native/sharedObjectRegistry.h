@@ -1,5 +1,6 @@
-// Objects that several environments of the process see: the creator publishes one and passes its number on, and other
-// threads attach to it by that. It lives until its maker and all that are attached have given it up.
+// Objects shared by several environments of the process: the creator publishes an object and passes its number to other
+// threads, which attach to the object by number. The object lives until the creator and all attached threads have released
+// it.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,10 @@ namespace lbc {
 
 enum class SharedKind { kRows, kDatabase };
 
-// The number is never given again in this process.
+// The number is never reused in this process.
 uint32_t publish(SharedKind kind, const std::shared_ptr<void>& object);
 
-// Null for a number that names nothing of this kind, or nothing any more.
+// Null when the number is unknown, of another kind, or of an object that was released.
 std::shared_ptr<void> attach(SharedKind kind, uint32_t number);
 
 }  // namespace lbc

@@ -1,6 +1,6 @@
-// The write-back overlay and the database as other threads read them. Both belong to the thread that made them; it alone
-// changes them, and reads the overlay without a lock. Other readers hold the lock shared, and the owner holds it alone
-// while it changes something. The owner comes next however many read: none begins while it waits.
+// The write-back overlay and the database as other threads read them. Both belong to the thread that created them. Only
+// this owner changes them, and it reads the overlay without a lock. Other readers hold the lock shared; the owner holds it
+// exclusively during a change. The owner has priority: no reader starts while it waits.
 #pragma once
 
 #include <atomic>
@@ -19,19 +19,19 @@ class SharedTable {
  public:
   explicit SharedTable(uint64_t maxBytes) : rows_(maxBytes) {}
 
-  // The following are the owner's alone.
+  // Only the owner may call the following functions.
 
   Memtable& rows() { return rows_; }
-  // Others may attach from here on. Until then nothing is locked.
+  // Allows other threads to attach. Before this call nothing is locked.
   void share() { isShared_ = true; }
   bool isShared() const { return isShared_; }
-  // Several changes that readers see all or none of, in one hold of the lock.
+  // Several changes that readers see together, under one exclusive lock.
   void beginChange();
   void endChange();
-  // As `Memtable::range`, which sorts what was added.
+  // As `Memtable::range`, which sorts the rows added since.
   void range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
 
-  // One change: locks unless the owner does already.
+  // One change: takes the lock unless the owner holds it already.
   class Change {
    public:
     explicit Change(SharedTable* table) : table_(table->isShared_ && !table->isChanging_ ? table : nullptr) {
@@ -47,13 +47,13 @@ class SharedTable {
     SharedTable* const table_;
   };
 
-  // The following are for every thread.
+  // Any thread may call the following functions.
 
-  // Grows with each `beginChange`, before anything of it can be seen.
+  // Incremented by each `beginChange`, before any part of the change is visible.
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   // As `Memtable::find`; appends the value.
   int64_t look(const uint8_t* key, size_t keySize, std::vector<uint8_t>* out);
-  // As `Memtable::range`; answers how many records.
+  // As `Memtable::range`; returns the number of records.
   size_t lookRange(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
 
  private:
@@ -73,20 +73,21 @@ class SharedTable {
   }
 
   Memtable rows_;
-  // Passed by readers on their way to the lock: a lock that is shared may starve a thread that wants it exclusively.
+  // Readers pass this mutex before the lock: a shared lock may starve a thread that needs it exclusively.
   std::mutex turn_;
   std::shared_mutex lock_;
   std::atomic<uint64_t> changes_{0};
-  // Kinds of rows that readers walk: the owner keeps them in order from then on.
+  // Kinds of rows that readers walk; the owner keeps them sorted from then on.
   std::atomic<bool> walked_[256] = {};
   bool isShared_ = false;
   bool isChanging_ = false;
 };
 
-// A database that may be closed and opened again while others are attached to it.
+// A database that may be closed and reopened while other threads are attached to it.
 class SharedDatabase {
  public:
-  // Waits until no one reads; no one begins to read what is about to be closed, or before it is open.
+  // Replaces the database. Waits until no thread reads; no thread starts a read on a database that is being closed or is
+  // not open yet.
   void set(std::shared_ptr<Database> database) {
     isOpen_.store(false);
     const std::unique_lock<std::shared_mutex> alone(lock_);
@@ -94,7 +95,8 @@ class SharedDatabase {
     isOpen_.store(database_ != nullptr);
   }
 
-  // What `read` answers, which keeps nothing of the database; it is handed null if that is closed.
+  // Returns the result of `read`, which must keep no reference to the database. It receives null if the database is
+  // closed.
   template <typename Read>
   leveldb::Status with(const Read& read) {
     if (!isOpen_.load()) return read(nullptr);

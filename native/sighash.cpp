@@ -32,7 +32,7 @@ void writeCompactSize(Sha256& hash, uint64_t value) {
   }
 }
 
-// Outputs `first` to `end` of the transaction are in the block just as they are hashed.
+// Hashes outputs `first` to `end`, whose bytes in the block are the hashed serialization.
 void writeOutputs(Sha256& hash, const ParsedView& view, const TxRow& tx, uint32_t first, uint32_t end) {
   if (first >= end) return;
   const uint32_t from = view.outputs[tx.firstOutput + first].value;
@@ -91,7 +91,7 @@ void legacySighash(const ParsedView& view, const TxRow& tx, uint32_t inputIndex,
     } else {
       hash.write(kEmptyScript, 1);
     }
-    // With NONE and SINGLE the others may be updated at will.
+    // With NONE and SINGLE the sequence numbers of the other inputs are not signed.
     const bool fixed = i == inputIndex || !(single || none);
     writeU32(hash, fixed ? view.inputs[tx.firstInput + i].sequence : 0);
     if (anyoneCanPay) break;

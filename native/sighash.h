@@ -13,7 +13,7 @@ constexpr uint32_t kSighashNone = 2;
 constexpr uint32_t kSighashSingle = 3;
 constexpr uint32_t kSighashAnyoneCanPay = 0x80;
 
-// What all witness inputs of a transaction have in common; computed by the first thread that needs it.
+// Hashes common to all witness inputs of a transaction; computed by the first thread that needs them.
 class TxMidstate {
  public:
   struct Hashes {
@@ -25,12 +25,12 @@ class TxMidstate {
   const Hashes& get(const ParsedView& view, const TxRow& tx);
 
  private:
-  std::atomic<uint8_t> state_{0};  // 0 no one has begun, 1 in work, 2 there
+  std::atomic<uint8_t> state_{0};  // 0 not started, 1 in progress, 2 done
   Hashes hashes_;
 };
 
-// The digest of legacy inputs. `inputIndex` counts within the transaction. `scriptCode` holds no OP_CODESEPARATOR and
-// no copy of the signature (the callers see to that). QUIRK: SIGHASH_SINGLE without a matching output gives the number
+// The digest of legacy inputs. `inputIndex` counts within the transaction. `scriptCode` must contain no OP_CODESEPARATOR
+// and no copy of the signature (the callers remove them). QUIRK: SIGHASH_SINGLE without a matching output gives the number
 // one. Test: test/differential/sighash.test.ts.
 void legacySighash(const ParsedView& view, const TxRow& tx, uint32_t inputIndex, const uint8_t* scriptCode,
                    size_t scriptCodeSize, uint32_t hashType, uint8_t* digest);

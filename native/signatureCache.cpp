@@ -23,7 +23,7 @@ uint64_t wordOf(const SignatureCache::Key& key, size_t at) {
 
 SignatureCache::SignatureCache() {
   std::random_device random;
-  // A whole block of salt, so that its compression is done once.
+  // A full block of salt, so that it is compressed only once.
   uint8_t salt[64];
   for (uint8_t& byte : salt) byte = static_cast<uint8_t>(random());
   salted_.write(salt, sizeof salt);
@@ -40,7 +40,7 @@ void SignatureCache::resize(uint64_t bytes) {
 
 SignatureCache::Bucket* SignatureCache::allocate() {
   const std::lock_guard<std::mutex> guard(allocation_);
-  // Zeroed memory which the system hands out page by page, when it is used.
+  // Zeroed memory that the system allocates page by page on first use.
   if (!buckets()) {
     buckets_.store(static_cast<Bucket*>(calloc(bucketCount_, sizeof(Bucket))), std::memory_order_release);
   }

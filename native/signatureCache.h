@@ -21,22 +21,22 @@ class SignatureCache {
   SignatureCache(const SignatureCache&) = delete;
   SignatureCache& operator=(const SignatureCache&) = delete;
 
-  // Forgets everything. No thread may use the cache meanwhile.
+  // Forgets everything. No thread may use the cache during the call.
   void resize(uint64_t bytes);
 
-  // The salt is secret: no one outside can make two signatures meet.
+  // The salt is secret: an attacker cannot create two signatures with the same key.
   Key keyOf(const uint8_t* hash, const uint8_t* signature, size_t signatureSize, const uint8_t* publicKey,
             size_t publicKeySize) const;
 
   // Its bound, and how many signatures were inserted since the last `resize`.
   uint64_t maxBytes() const { return bucketCount_ * sizeof(Bucket); }
   uint64_t insertions() const { return insertions_.load(std::memory_order_relaxed); }
-  // No signature was inserted since the last `resize`.
+  // True if no signature was inserted since the last `resize`.
   bool isUnused() const { return insertions() == 0; }
 
-  // Whether the signature is known; with `erase` it is forgotten by that.
+  // Whether the signature is in the cache; with `erase` a hit is removed.
   bool contains(const Key& key, bool erase);
-  // May displace another one of the same bucket.
+  // May evict another key of the same bucket.
   void insert(const Key& key);
 
  private:

@@ -11,13 +11,13 @@ namespace lbc {
 
 namespace {
 
-// An item of the stack, a script, a witness item.
+// A stack item, a script or a witness item.
 struct Item {
   const uint8_t* data;
   size_t size;
 };
 
-// The longest stack of the forms below: a dummy, 20 signatures, a redeem script.
+// The longest stack of the standard forms below: a dummy, 20 signatures, a redeem script.
 constexpr size_t kMaxItems = 22;
 
 struct Stack {
@@ -36,7 +36,7 @@ constexpr uint8_t kHalfOrder[32] = {0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x
                                     0xff, 0xff, 0xff, 0xff, 0xff, 0x5d, 0x57, 0x6e, 0x73, 0x57, 0xa4,
                                     0x50, 0x1d, 0xdf, 0xe9, 0x2f, 0x46, 0x68, 0x1b, 0x20, 0xa0};
 
-// Whether a script that leaves the item on top succeeds. Source: `CastToBool`.
+// Whether a script with this item on top of the stack succeeds. Source: `CastToBool`.
 bool isTrue(const uint8_t* data, size_t size) {
   for (size_t i = 0; i < size; i++) {
     if (data[i] != 0) return !(i == size - 1 && data[i] == 0x80);
@@ -89,7 +89,7 @@ bool contains(Item haystack, Item needle) {
   return false;
 }
 
-// Source: `CheckMinimalPush`, but small numbers pushed as bytes count as not minimal here as there.
+// Source: `CheckMinimalPush`. As in the source, small numbers pushed as bytes count as not minimal.
 bool isMinimalPush(const Operation& op) {
   if (op.size == 0) return op.opcode == OP_0;
   if (op.size == 1 && ((op.data[0] >= 1 && op.data[0] <= 16) || op.data[0] == 0x81)) return false;
@@ -98,7 +98,7 @@ bool isMinimalPush(const Operation& op) {
   return op.size > 65535 || op.opcode == OP_PUSHDATA2;
 }
 
-// The pushes of a script of only minimal data pushes, in order.
+// Reads the pushes, in order, of a script that has only minimal data pushes.
 bool readPushes(Item script, Stack* stack) {
   const uint8_t* at = script.data;
   const uint8_t* end = at + script.size;
@@ -123,7 +123,7 @@ bool readWitnessSize(const uint8_t*& at, const uint8_t* end, uint64_t* value) {
   return true;
 }
 
-// One input at work.
+// The verification of one input.
 class InputCheck {
  public:
   InputCheck(VerifyBatch& batch, size_t tx, size_t input, uint32_t* cacheHits)
@@ -143,7 +143,7 @@ class InputCheck {
     Stack witness;
     if (!readWitness(&witness)) return false;
 
-    // The prefix pushes and drops; what is behind it decides. Something like a prefix that is none fits no form.
+    // The claim prefix only pushes and drops; the script behind it decides. A malformed prefix matches no standard form.
     const size_t prefix = claimPrefixLength(spent.data, spent.size);
     if (prefix > 0 && !prefixPushesFit(spent.data, prefix)) return false;
     const Item inner = {spent.data + prefix, spent.size - prefix};
@@ -156,7 +156,7 @@ class InputCheck {
     if (inner.size == 23 && inner.data[0] == OP_HASH160 && inner.data[1] == 20 && inner.data[22] == OP_EQUAL) {
       return (flags_ & kVerifyP2sh) && checkScriptHash(inner.data + 2, scriptSig, stack, witness);
     }
-    // The code that is signed includes the prefix.
+    // The signed code includes the prefix.
     return witness.count == 0 && checkTemplate(inner, spent, stack, false);
   }
 
@@ -185,7 +185,7 @@ class InputCheck {
     return true;
   }
 
-  // Version 0 programs of the two defined lengths. A program that is "false" as a number fails the spent script.
+  // Version 0 programs of the two defined lengths. A program that is "false" as a number makes the spent script fail.
   static bool isWitnessProgram(Item script) {
     return (script.size == 22 && script.data[0] == OP_0 && script.data[1] == 20) ||
            (script.size == 34 && script.data[0] == OP_0 && script.data[1] == 32);
@@ -226,7 +226,7 @@ class InputCheck {
     return witness.count == 0 && checkTemplate(redeem, redeem, stack, false);
   }
 
-  // `script` over exactly the stack it needs; `code` is what its signatures commit to.
+  // Verifies `script` against exactly the stack that it needs; `code` is the script that its signatures commit to.
   bool checkTemplate(Item script, Item code, const Stack& stack, bool isWitness) {
     const uint8_t* s = script.data;
     if (script.size == 25 && s[0] == OP_DUP && s[1] == OP_HASH160 && s[2] == 20 && s[23] == OP_EQUALVERIFY &&
@@ -267,7 +267,7 @@ class InputCheck {
     }
     if (at != end) return false;
 
-    // The dummy that the opcode takes off by mistake must be empty.
+    // CHECKMULTISIG removes one item too many from the stack; this dummy must be empty.
     if (stack.count != needed + 1 || stack.items[0].size != 0) return false;
     for (size_t i = 1; i <= needed; i++) {
       if (!isGoodSignature(stack.items[i], code, isWitness)) return false;
@@ -285,7 +285,7 @@ class InputCheck {
     if (!isStrictSignature(sig)) return false;
     if ((flags_ & kVerifyLowS) && !hasLowS(sig)) return false;
     if ((flags_ & kVerifyStrictEnc) && !hasDefinedHashType(sig)) return false;
-    // A signature within the legacy code would be cut out of it.
+    // A signature inside the legacy script code would be removed from it.
     return isWitness || !contains(code, sig);
   }
 
@@ -313,7 +313,7 @@ class InputCheck {
   bool matches(Item sig, Item key, Item code, bool isWitness) {
     uint8_t digest[32];
     hashFor(sig, code, isWitness, digest);
-    // An import without a mempool pays for no cache.
+    // An import without a mempool does not pay for the cache.
     if (!batch_.cacheResults && batch_.cache->isUnused())
       return verifySignature(digest, sig.data, sig.size - 1, key.data, key.size);
     const SignatureCache::Key cacheKey =
@@ -335,7 +335,7 @@ class InputCheck {
   uint32_t* cacheHits_;
 };
 
-// Combinations which the interpreter refuses to work with, or does not know.
+// Flag combinations that the interpreter rejects or does not know.
 bool areUsableFlags(uint32_t flags) {
   if (flags & ~kKnownFlags) return false;
   if ((flags & kVerifyWitness) && !(flags & kVerifyP2sh)) return false;

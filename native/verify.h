@@ -1,5 +1,5 @@
-// Decides the standard forms of inputs natively. The answer is "valid" or "undecided", never "invalid": whatever is not
-// exactly one of the known forms, or fails, is left to the interpreter of src/script.
+// Verifies standard forms of inputs natively. The result is "valid" or "undecided", never "invalid": inputs of other
+// forms, and inputs that fail, are left to the interpreter of src/script.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ constexpr uint32_t kVerifyWitness = 1u << 11;
 constexpr uint32_t kVerifyWitnessPubkeyType = 1u << 15;
 constexpr uint32_t kKnownFlags = (1u << 17) - 1;
 
-// Everything that the inputs of one batch share. The memory belongs to JavaScript and outlives the batch.
+// State shared by all inputs of one batch. The memory belongs to JavaScript and outlives the batch.
 struct VerifyBatch {
   ParsedView view;
   const int64_t* amounts;
@@ -34,7 +34,7 @@ struct VerifyBatch {
   std::unique_ptr<TxMidstate[]> midstates;  // one a transaction
 };
 
-// Whether input `input` (running number) of transaction `tx` is valid for sure. `cacheHits` is counted up.
+// Whether input `input` (running number) of transaction `tx` is certainly valid. Increments `cacheHits` on cache hits.
 bool verifyInput(VerifyBatch& batch, size_t tx, size_t input, uint32_t* cacheHits);
 
 }  // namespace lbc

@@ -1,5 +1,5 @@
-// JavaScript bindings of signature verification: the batches on threads of their own, the curve operations, and the state
-// that belongs to one environment (cache, threads, the way back to its event loop).
+// JavaScript bindings of signature verification: batches on worker threads, the curve operations, and the state of one
+// environment (cache, threads, callback to its event loop).
 #include <algorithm>
 
 #include "addon.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kHolders = kParsedHolders + kResolvedHolders;
 
-// A job with its way back to JavaScript.
+// A job with its promise.
 struct PendingJob : VerifyJob {
   napi_deferred deferred = nullptr;
   napi_ref holders[kHolders] = {};
@@ -25,7 +25,7 @@ struct PendingJob : VerifyJob {
 struct Environment {
   SignatureCache cache;
   napi_threadsafe_function finished = nullptr;
-  size_t pending = 0;  // jobs whose promises are open; only touched on the environment's thread
+  size_t pending = 0;  // jobs with an open promise; used only on the environment's thread
   VerifyPool pool;
 
   Environment()
@@ -41,7 +41,7 @@ Environment* environmentOf(napi_env env) {
 napi_value makeReport(napi_env env, VerifyJob& job) {
   std::vector<uint32_t>& undecided = job.undecided;
   std::sort(undecided.begin(), undecided.end());
-  // An input may depend on several signatures.
+  // An input with several signatures may be listed more than once.
   undecided.erase(std::unique(undecided.begin(), undecided.end()), undecided.end());
   napi_value report = makeObject(env);
   setProperty(env, report, "undecided", makeUint32Array(env, undecided.data(), undecided.size()));
@@ -54,7 +54,7 @@ napi_value makeReport(napi_env env, VerifyJob& job) {
 void settle(napi_env env, napi_value, void* context, void* data) {
   PendingJob* job = static_cast<PendingJob*>(data);
   Environment* environment = static_cast<Environment*>(context);
-  // Without an environment the process is going down, and no one waits.
+  // Without an environment the process is ending, and nothing awaits the promise.
   if (env) {
     napi_handle_scope scope;
     napi_open_handle_scope(env, &scope);
@@ -72,7 +72,7 @@ bool readOptionalSize(napi_env env, napi_value object, const char* name, uint64_
          (isUndefined(env, value) || readSize(env, value, name, out));
 }
 
-// Fills in the job from the VerifyJob of src/native/binding.ts; `values` are to be kept alive.
+// Reads the VerifyJob of src/native/binding.ts into the job; `values` must be protected from garbage collection.
 bool readJob(napi_env env, napi_value object, VerifyJob* job, napi_value* values) {
   napi_value block, parsed, resolved, flags, cacheResults;
   VerifyBatch& batch = job->batch;
@@ -115,7 +115,7 @@ bool readJob(napi_env env, napi_value object, VerifyJob* job, napi_value* values
   return true;
 }
 
-// Gives a job what it needs besides what was read.
+// Sets the fields of a job that are not read from its arguments.
 void equip(napi_env env, VerifyJob& job) {
   job.batch.cache = &environmentOf(env)->cache;
   job.batch.midstates.reset(new TxMidstate[job.batch.view.txCount]);
@@ -155,7 +155,7 @@ napi_value jsSetVerifyThreads(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
   uint64_t count;
   if (!readArguments(env, info, 1, arguments) || !readSize(env, arguments[0], "count", &count)) return nullptr;
-  // As many as Core allows.
+  // The same maximum as in Core.
   environmentOf(env)->pool.setThreads(static_cast<size_t>(std::min<uint64_t>(count, 16)));
   return makeUndefined(env);
 }
@@ -234,7 +234,7 @@ void registerVerification(napi_env env, napi_value exports) {
                                   nullptr, nullptr, environment, settle, &environment->finished);
   // An idle addon does not keep the process alive.
   napi_unref_threadsafe_function(env, environment->finished);
-  // Hooks run in reverse order: the threads end before the function goes that they call.
+  // Hooks run in reverse order: the threads must end before the function that they call is released.
   napi_add_env_cleanup_hook(
       env, [](void* data) { static_cast<Environment*>(data)->pool.stop(); }, environment);
 

@@ -6,8 +6,8 @@ namespace lbc {
 
 namespace {
 
-// Inputs that a thread takes at a time: enough that the lock costs nothing, and few enough (some 600 µs of work) that the
-// threads end a job together.
+// Inputs that a thread takes at a time: enough to make the cost of the lock negligible, and few enough (some 600 µs of
+// work) for the threads to finish a job together.
 constexpr size_t kShare = 16;
 
 // Verifies inputs `first` to `end` of the job, skipping those of coinbases.
@@ -59,7 +59,7 @@ void VerifyPool::submit(VerifyJob* job) {
     queue_.push_back(job);
     if (threads_.empty()) start();
   }
-  // Awake, a thread finds the lock free.
+  // Woken threads find the lock free.
   wake_.notify_all();
 }
 

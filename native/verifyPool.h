@@ -1,4 +1,4 @@
-// The threads that verify batches of inputs. Knows nothing of JavaScript: a finished job is handed to a callback on the
+// The threads that verify batches of inputs. Independent of JavaScript: a finished job is passed to a callback on the
 // thread that finished it.
 #pragma once
 
@@ -18,11 +18,11 @@ namespace lbc {
 
 struct VerifyJob {
   VerifyBatch batch;
-  // Running numbers of the inputs to look at.
+  // Running numbers of the inputs to verify.
   size_t firstInput = 0;
   size_t endInput = 0;
 
-  // Filled in by the threads; `undecided` in no order, and perhaps with repetitions.
+  // Results, written by the threads; `undecided` is unsorted and may contain duplicates.
   std::mutex mutex;
   std::vector<uint32_t> undecided;
   uint32_t checked = 0;
@@ -32,7 +32,7 @@ struct VerifyJob {
   std::atomic<size_t> unfinished{0};  // inputs
 };
 
-// Does the whole job, which may have no inputs, on the thread of the caller.
+// Runs the whole job on the calling thread; the job may have no inputs.
 void verifyHere(VerifyJob& job);
 
 class VerifyPool {
@@ -46,7 +46,7 @@ class VerifyPool {
   void setThreads(size_t count);
   // The job must live until `done` is called with it. It must have inputs.
   void submit(VerifyJob* job);
-  // Ends all threads, which finish what they have in hand; queued jobs wait for `resume` or the next `submit`.
+  // Ends all threads after their current share; queued jobs wait for `resume` or the next `submit`.
   void stop();
   void resume();
 

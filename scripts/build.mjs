@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Builds `dist/` and, where a C++ compiler is there, the native addon. With --if-stale only what changed is built. With --types
-// the compiler checks the types and writes their declarations, which takes ten times as long; packages need it.
-// Needs only what `npm ci` installed, also when install scripts are switched off.
+// Builds `dist/` and, if a C++ compiler is available, the native addon. With --if-stale only changed parts are built. With
+// --types the TypeScript compiler checks the types and writes the declarations, which takes ten times as long; packages
+// need them. Needs only the packages that `npm ci` installed, also when install scripts are disabled.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
@@ -34,7 +34,7 @@ function run(script, args = []) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Moves a finished folder where an old one may be, again when another build was faster. */
+/** Moves a finished folder to its final place, which an older build may occupy. Retries when another build was faster. */
 function putInPlace(next, place) {
   for (let attempt = 1; ; attempt++) {
     const old = `${next}.old${attempt}`;
@@ -50,7 +50,7 @@ function putInPlace(next, place) {
   }
 }
 
-/** Compiles with the types left out. False without the bundler's binary for this machine. */
+/** Compiles by stripping the types. Returns false if the bundler's binary is not installed for this machine. */
 async function stripTypes(next) {
   try {
     const { build } = await import('esbuild');
@@ -73,15 +73,15 @@ async function stripTypes(next) {
 }
 
 /**
- * Writes a program again with all of its own modules in it, and what it loads on demand beside it: one file is
- * found, read and compiled in half the time of five hundred. Without the bundler's binary for this machine the program
- * stays as it is.
+ * Bundles a program: all of its own modules in one file, and the modules loaded on demand beside it. One file is found, read
+ * and compiled in half the time of five hundred. If the bundler's binary is not installed for this machine, the program is
+ * not changed.
  */
 async function bundle(next, program) {
   try {
     const { build } = await import('esbuild');
     await build({
-      // Names of pieces are hashes that take in their paths below this folder: of all builds they shall be the same.
+      // The hashes in chunk names include their paths below this folder; the names must be the same in all builds.
       absWorkingDir: next,
       entryPoints: [join(next, 'bin', `${program}.js`)],
       outdir: join(next, 'bin'),
@@ -103,8 +103,9 @@ async function bundle(next, program) {
 }
 
 /**
- * Makes the style sheet and the script of the explorer's pages: small, under names by their contents, with a manifest. Without
- * the bundler's binary for this machine the style sheet is copied and there is no script; pages work without it.
+ * Builds the style sheet and the script of the explorer's pages: minified, with content hashes in their names, and a
+ * manifest. Without the bundler's binary for this machine the style sheet is copied and there is no script; the pages work
+ * without it.
  */
 async function buildAssets(next) {
   const folder = join(next, 'explorer', 'assets');
@@ -154,8 +155,8 @@ if (built !== `${print} types` && (withTypes || built !== print)) {
     console.error('The packages to build with are not installed. Run `npm ci --include=dev` first.');
     process.exit(1);
   }
-  // Beside the old one, and then in its place: a process started meanwhile finds it whole. Under a name of its own, since
-  // another build may be under way.
+  // Built beside the old folder, which it then replaces: a process started during the build finds a complete folder. The
+  // name is unique, since another build may be running.
   const next = join(root, `dist.next.${process.pid}`);
   console.log('Compiling the program; this takes some seconds');
   process.on('exit', () => rmSync(next, { recursive: true, force: true }));

@@ -1,13 +1,13 @@
 /**
- * Builds the native addon `build/lbcnode.node` for this machine from `native/`, LevelDB and libsecp256k1. Where the sources
- * come from is said in `scripts/native/sources.mjs`; nothing is downloaded. libsecp256k1 comes from the system when that has
- * a newer version, with headers, than the source that comes along.
+ * Builds the native addon `build/lbcnode.node` for this machine from `native/`, LevelDB and libsecp256k1.
+ * `scripts/native/sources.mjs` documents the origin of the sources; nothing is downloaded. libsecp256k1 comes from the
+ * system if that has a newer version, with headers, than the included source.
  *
  * usage: node scripts/buildNative.mjs [--optional] [--force] [--out=<folder>]
  *   --optional  without a usable compiler print one line and exit with 0: the node runs on TypeScript alone
- *   --force     build again although nothing changed
- *   --out       puts the addon, and what it is made of, there instead of in `build`
- * environment: CXX, CC (compilers), LBCNODE_SECP256K1=bundled|system (default: as said above)
+ *   --force     build even if nothing changed
+ *   --out       writes the addon and its objects there instead of to `build`
+ * environment: CXX, CC (compilers), LBCNODE_SECP256K1=bundled|system (default: see above)
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,14 +21,14 @@ const OBJECTS = join(BUILD, 'native');
 const ADDON = join(BUILD, 'lbcnode.node');
 const STAMP = join(BUILD, 'lbcnode.stamp');
 
-/** Whether a version is newer than the one of the source that comes along. */
+/** Whether a version is newer than that of the included source. */
 function isNewer(version) {
   const [have, than] = [version, SECP256K1_VERSION].map((text) => text.split('.').map(Number));
   const at = than.findIndex((number, i) => number !== have[i]);
   return at >= 0 && have[at] > than[at];
 }
 
-/** Flags to compile and link against a system library with recovery, null if there is none that is wished for. */
+/** Flags to compile and link against a system library with recovery; null if none is available or wanted. */
 async function findSystemSecp256k1(compiler, wish) {
   const version = (await systemSecp256k1Version()).trim();
   if (wish !== 'system' && !isNewer(version)) return null;
@@ -40,12 +40,12 @@ async function findSystemSecp256k1(compiler, wish) {
     compile = await flags('--cflags');
     link = await flags('--libs');
   } catch {
-    // No pkg-config, or no description: the plain flags may do.
+    // No pkg-config, or no entry for the library: the default flags may work.
   }
   const folder = mkdtempSync(join(tmpdir(), 'lbcnode-probe-'));
   try {
     const source = join(folder, 'probe.cpp');
-    // `secp256k1_context_static` came with 0.2.0.
+    // `secp256k1_context_static` exists since 0.2.0.
     writeFileSync(
       source,
       '#include <secp256k1.h>\n#include <secp256k1_recovery.h>\n' +
@@ -71,18 +71,18 @@ async function chooseSecp256k1(compiler, wish) {
   return bundledSecp256k1();
 }
 
-/** What the last successful build was made from and with; empty strings when there is none. */
+/** The inputs and settings of the last successful build; empty strings if there is none. */
 function readStamp() {
   try {
     const { inputs, tools } = JSON.parse(readFileSync(STAMP, 'utf8'));
     if (existsSync(ADDON)) return { inputs, tools };
   } catch {
-    // No stamp, or a damaged one.
+    // No stamp file, or a damaged one.
   }
   return { inputs: '', tools: '' };
 }
 
-/** The version which pkg-config tells, '' when it knows none: a cheap sign that the system library has changed. */
+/** The version reported by pkg-config, '' if it reports none: a cheap sign that the system library has changed. */
 async function systemSecp256k1Version() {
   try {
     return (await run('pkg-config', ['--modversion', 'libsecp256k1'])).stdout;
@@ -98,7 +98,7 @@ async function build(inputs, force) {
   const cxx = await findCompiler([process.env['CXX'], 'c++', 'g++', 'clang++']);
   const cc = await findCompiler([process.env['CC'], 'cc', 'gcc', 'clang']);
   if (!cxx || !cc) {
-    // An addon that was built elsewhere from the same sources will do.
+    // An addon built elsewhere from the same sources is accepted.
     if (isCurrent) return;
     throw new BuildError(cxx ? 'no C compiler found' : 'no C++ compiler found');
   }
@@ -115,10 +115,10 @@ async function build(inputs, force) {
 
   const secp256k1 = await chooseSecp256k1(cxx, wish);
   const target = { platform: process.platform, arch: process.arch };
-  // Node may be of another processor than the machine.
+  // Node may be built for another processor than the machine's.
   const machine =
     target.platform === 'darwin' ? ['-arch', target.arch === 'x64' ? 'x86_64' : target.arch] : [];
-  // In an installed package the node says it.
+  // In an installed package the node prints this line.
   if (!out) console.log('Compiling the native addon; the first time takes a minute');
   const [forC, forCxx] = [cc, cxx].map((found) => ({ ...found, flags: [...found.flags, ...machine] }));
   if (force) rmSync(OBJECTS, { recursive: true, force: true });
@@ -131,7 +131,7 @@ const inputs = readInputs();
 try {
   await build(inputs, process.argv.includes('--force'));
 } catch (error) {
-  // Better none than one of other sources.
+  // No addon is better than one built from other sources.
   if (readStamp().inputs !== inputs.hash) rmSync(ADDON, { force: true });
   const optional = process.argv.includes('--optional');
   const reason = error instanceof BuildError ? error.message : (error.stack ?? String(error));

@@ -1,7 +1,7 @@
 /**
  * Builds the addon for other machines: `prebuilds/<target>/lbcnode.node` for each target of `scripts/native/targets.mjs`,
- * by Zig, which brings a compiler, linker and C library for all of them. Where Zig cannot be had only the addon for
- * machines like this one is built, by the system's compiler. libstdc++ or libc++ and libsecp256k1 are in it.
+ * by Zig, which brings a compiler, linker and C library for all of them. Without Zig, only the addon for machines like this
+ * one is built, by the system's compiler. libstdc++ or libc++ and libsecp256k1 are linked in.
  *
  * usage: node scripts/buildPrebuilt.mjs [<target> …]   (default: all)
  */
@@ -60,7 +60,7 @@ async function buildHere(target, inputs) {
   });
 }
 
-/** Builds for the targets of these names; returns the names of those that were built. */
+/** Builds the targets with these names; returns the names of those that were built. */
 export async function buildPrebuilt(names) {
   const wanted = PREBUILT_TARGETS.filter(({ name }) => names.includes(name));
   const unknown = names.filter((name) => !wanted.some((target) => target.name === name));

@@ -1,11 +1,9 @@
 /**
- * Makes the archive for machines of one kind that needs nothing installed: a Node.js runtime, lbcnode with its packages, its addon
- * and SQLite (Node's own), all in the one program `lbrynet`, and `lbcnode`, `lbcnode-cli` and `lbcnet` beside it. The launchers are
- * described in launcher/posix.c. Equal sources and tools give equal bytes.
- *
- * A native launcher that unpacks was chosen, and not an executable of Node with the program inside it: that one cannot load
- * addons, threads and modules from within itself, so it would unpack too, and Node's own signature, which macOS
- * demands, would be lost.
+ * Builds the archive of one platform, which needs nothing installed: a Node.js runtime, lbcnode with its packages, its addon
+ * and SQLite (Node's own), all in the one program `lbrynet`, with the launchers `lbcnode`, `lbcnode-cli` and `lbcnet` beside
+ * it. The launchers are described in launcher/posix.c. Equal sources and tools give equal bytes. The program is a native
+ * launcher that unpacks, not a Node executable with the program embedded: the latter cannot load addons, threads and modules
+ * from within itself, so it would have to unpack too, and it would lose Node's own signature, which macOS requires.
  *
  * usage: npm run bundle -- <platform> … [--out=<folder>]
  *   <platform>  linux-x64, linux-arm64, macos-x64, macos-arm64, windows-x64, or all
@@ -29,7 +27,7 @@ import { packedPackageFile } from './packageFile.mjs';
 import { runtimeOf, zig as findZig } from './toolchain.mjs';
 
 const BUILD = join(ROOT, 'build', 'bundle');
-/** One of the packages with the text of Node's licence; that for Windows has none. */
+/** A runtime package that contains the text of Node's licence; the package for Windows does not. */
 const LICENCE_FROM = PLATFORMS[0];
 
 const targetOf = (platform) => PREBUILT_TARGETS.find(({ name }) => name === platform.target);
@@ -56,7 +54,7 @@ lbcnode into a folder of the user's caches (200 MB). LBCNODE_RUNTIME_DIR may nam
 Documentation: docs/bundles.md of https://github.com/lbcnode/lbcnode
 `;
 
-/** The folder of the program as it lies unpacked: `app/`. Returns the packages in it. */
+/** The program's folder as it is unpacked: `app/`. Returns the packages in it. */
 async function stageProgram(platform, zig, folder) {
   const target = targetOf(platform);
   const packages = await packProgram(join(ROOT, 'dist'), join(folder, 'dist'), [target]);

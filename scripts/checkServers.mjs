@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Lists which default servers answer: `npm run check-servers [-- <facts file>]`, for a person on the internet. It asks each
-// server of data/networks/main.json what its protocol lets anyone ask, and prints a line for each. It exits with 1 when a
-// whole kind of servers is silent.
+// Checks which default servers respond: `npm run check-servers [-- <facts file>]`, to be run by hand on a machine with
+// internet access. Sends each server of data/networks/main.json a public request of its protocol, and prints a line for
+// each. Exits with 1 when all servers of one kind fail to respond.
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { resolve4, resolve6 } from 'node:dns/promises';
@@ -28,10 +28,10 @@ const { Writer } = await fromDist('util', 'writer.js');
 
 const TIMEOUT_MS = 10_000;
 const AT_A_TIME = 16;
-/** A blob that no server has: an answer of any kind shows that the server runs. */
+/** A blob that no server has: any response shows that the server runs. */
 const NO_BLOB = '0'.repeat(96);
 
-/** Sends bytes over TCP and reads until `read` answers something. */
+/** Sends bytes over TCP and reads until `read` returns a result. */
 function askTcp({ host, port }, question, read) {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port });
@@ -80,7 +80,7 @@ function askUdp({ host, port }, question, read) {
   });
 }
 
-/** The first JSON object of a stream; null while it is not whole. */
+/** The first JSON object of a stream; null while it is incomplete. */
 function firstJson(bytes) {
   const text = bytes.toString('latin1');
   const end = text.indexOf('}') + 1;

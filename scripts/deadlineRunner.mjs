@@ -1,7 +1,7 @@
 /**
- * A runner of vitest that starts no file that would end after the time in `LBCNODE_TESTS_UNTIL` (seconds since 1970), by its
- * recorded time and by how slow the machine is (`LBCNODE_TESTS_SLOWNESS`). Such a file has `notRun` in its meta data, which
- * scripts/jsonlReporter.mjs reports.
+ * A vitest runner that skips files that would end after the time in `LBCNODE_TESTS_UNTIL` (seconds since 1970), judged by
+ * their recorded time and the machine's slowness (`LBCNODE_TESTS_SLOWNESS`). A skipped file has `notRun` in its meta data,
+ * which scripts/jsonlReporter.mjs reports.
  */
 import { relative } from 'node:path';
 import { VitestTestRunner } from 'vitest/runners';

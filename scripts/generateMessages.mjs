@@ -1,8 +1,7 @@
 /**
- * Makes src/metadata/messages/ from data/proto/: `npm run messages`.
- *
- * protobufjs parses the files, and protoc-gen-es, given their descriptors as protoc would give them, writes the code. So
- * nothing is needed but packages that are all JavaScript: no protoc, no binary of a platform.
+ * Generates src/metadata/messages/ from data/proto/: `npm run messages`. protobufjs parses the files and creates the
+ * descriptors that protoc would create; protoc-gen-es generates the code from them. This needs only JavaScript packages: no
+ * protoc and no platform binary.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -59,7 +58,7 @@ function describeMessage(type) {
   };
 }
 
-/** The descriptor of one file, which may import nothing. */
+/** The descriptor of one file, which must not import others. */
 function describeFile(name) {
   const text = readFileSync(join(input, name), 'utf8');
   const { root: tree, package: pkg } = protobuf.parse(text, new protobuf.Root(), { keepCase: true });

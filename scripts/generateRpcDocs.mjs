@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Writes what derives from the declarations of RPC methods, of node and daemon, and from the options table: the references in docs/, the
-// client's types, the command line's conversion table, manual pages, completion and the sample configuration. Needs a
-// built dist/. With --check it only compares.
+// Writes the files derived from the declarations of the RPC methods of node and daemon and from the options table: the
+// references in docs/, the client's types, the command line's conversion table, manual pages, completion and the sample
+// configuration. Needs a built dist/. With --check it only compares.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,11 +1,11 @@
 /**
- * Makes data/unicode11/tables.txt, the facts of Unicode 11 that name normalization needs.
+ * Generates data/unicode11/tables.txt, the Unicode 11 data that name normalization needs.
  *
  *   node scripts/generateUnicode.mjs <nfc.txt> <CaseFolding.txt>
  *
  * Both inputs come with the source of ICU 62 or 63 (Unicode 11): `data/unidata/norm2/nfc.txt` has the combining classes and
- * the canonical decompositions one step deep, `data/unidata/CaseFolding.txt` the foldings. Another Unicode version is refused:
- * the tables are a rule of the chain, and newer characters must stay as they are.
+ * the canonical decompositions one step deep, `data/unidata/CaseFolding.txt` the foldings. Other Unicode versions are
+ * refused: the tables are a consensus rule, and newer characters must not be changed.
  *
  * The output has three sections with hexadecimal code points, sorted:
  *   [combining]  first-last class            classes other than 0, runs of one class in a line

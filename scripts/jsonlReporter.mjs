@@ -1,14 +1,14 @@
 /**
- * A reporter of vitest that writes what came of every file to the path in `LBCNODE_TEST_OUTCOME`, for scripts/test.mjs:
- * of each file a line with its tests, their states and the lines that tell their errors, its seconds, and as problems the errors
- * that are of no test: in loading, in a hook, outside of any, and of a process that ended before its time; and whether there was
- * no time to run it (scripts/deadlineRunner.mjs). The last line about a file counts.
+ * A vitest reporter that writes the outcome of every file to the path in `LBCNODE_TEST_OUTCOME`, for scripts/test.mjs. Each
+ * file has one line with its tests, their states and error messages, its seconds, and whether it was skipped for lack of
+ * time (scripts/deadlineRunner.mjs). Errors outside tests are listed as problems: errors in loading, in hooks, outside any
+ * file, and of a process that ended early. If a file has several lines, the last one counts.
  */
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const MAX_LINES = 12;
-/** What the runner itself says when a test held its process for longer than a minute, or the machine did. */
+/** The runner's own message when a test, or the machine, blocked its process for more than a minute. */
 const LATE_REPORT = '[vitest-worker]: Timeout calling';
 
 const ENDED = new Set(['passed', 'failed', 'skipped']);
@@ -41,7 +41,7 @@ function outcomeOf(module) {
 }
 
 export default class JsonlReporter {
-  /** The outcomes of each file; a process or the runner itself may end at any time. */
+  /** The outcomes of each file so far; a process or the runner may end at any time. */
   outcomes = {};
 
   onTestRunStart(specifications) {
@@ -54,7 +54,7 @@ export default class JsonlReporter {
   }
 
   onTestRunEnd(modules, unhandledErrors) {
-    // Also those that could not be loaded and have no end event.
+    // Includes files that could not be loaded and have no end event.
     for (const module of modules) if (ENDED.has(module.state())) this.onTestModuleEnd(module);
     for (const error of unhandledErrors) {
       if (error.message?.startsWith(LATE_REPORT)) continue;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Writes a regtest chain with the main network's proportions as a file of blocks in Core's format (magic, length, block), and
-// beside it <file>.json: what is in it, and the options with which nodes follow it. Equal options give equal bytes.
+// Generates a regtest chain with the main network's proportions as a file of blocks in Core's format (magic, length,
+// block). Writes <file>.json beside it: statistics of the chain, and the options that a node needs to follow it. Equal
+// options give equal bytes.
 //
 //   npm run make-chain -- --blocks 20000 --like main --out chain.dat [--seed S] [--density 0.1] [--forks main|regtest]
 //
@@ -24,7 +25,7 @@ function fail(message) {
   process.exit(2);
 }
 
-/** The options, or the end of the program with what is wrong. */
+/** Parses the options; exits with an error message when they are invalid. */
 function readOptions() {
   const text = { type: 'string' };
   let values;
@@ -55,7 +56,8 @@ const began = performance.now();
 let folder;
 let file;
 try {
-  // Beside the file, which has room for it: the claim trie of a large chain takes gigabytes.
+  // Temporary folder beside the output file, where enough space is available: the claim trie of a large chain takes
+  // gigabytes.
   folder = mkdtempSync(`${out}.tmp-`);
   file = await open(out, 'w');
 } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * Copies the packages that the program imports, as locked, without what is not needed to run them: of JavaScript the files
- * that the bundler reaches from the program, without comments and indentation, and of native binaries one for each kind of
- * machine. npm itself packs the packages of `bundleDependencies` whole, which is several times as much.
+ * Copies the packages that the program imports, in the locked versions, reduced to the files needed to run them: the
+ * JavaScript files that the bundler reaches from the program, without comments and indentation, and one native binary per
+ * platform. npm itself packs the packages of `bundleDependencies` completely, which is several times as much.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ import { ROOT } from './native/sources.mjs';
 
 const LICENCE = /^(licen[cs]e|copying|notice)/i;
 const SCRIPT = /\.[cm]?js$/;
-/** Comments about licences stay. A line ends soon, so that the place of an error can be found by its line. */
+/** Licence comments are kept. Lines are kept short, so that an error can be located by its line. */
 export const SHORT_FORM = {
   minifyWhitespace: true,
   lineLimit: 160,
@@ -23,9 +23,9 @@ export const SHORT_FORM = {
 const libcOf = ({ name }) => (name.endsWith('-musl') ? 'musl' : 'glibc');
 
 /**
- * The binary of a package for a machine, as node-gyp-build looks for it. The dots of its name separate tags; one tag is the C
- * library. A name without that tag fits each C library, and `glibc` stands for that of systems with only one.
- * None where the package has none; it then runs without.
+ * The native binary of a package for a machine, found by the rules of node-gyp-build. The dots of its name separate tags;
+ * one tag is the C library. A name without that tag fits every C library, and `glibc` is also used for systems with only
+ * one. Returns nothing if the package has no binary for the machine; it then runs without one.
  */
 function prebuiltFiles(root, target) {
   const folders = existsSync(join(root, 'prebuilds')) ? readdirSync(join(root, 'prebuilds')) : [];
@@ -41,12 +41,12 @@ function prebuiltFiles(root, target) {
   return found.map((name) => `prebuilds/${folder}/${name}`);
 }
 
-/** What cmake-ts calls the C library of a system. Source: its `src/loader.ts`. */
+/** Names of the C libraries in cmake-ts. Source: its `src/loader.ts`. */
 const CMAKE_LIBC = { darwin: 'libc', win32: 'msvc' };
 
 /**
  * The addon of ZeroMQ for a machine with its line of the manifest: the one for the newest ABI, which the loader tries first.
- * It stands on Node-API, so that older versions of Node load it too.
+ * It uses Node-API, so older versions of Node load it too.
  */
 function zeromqAddon(root, target) {
   const manifest = JSON.parse(readFileSync(join(root, 'build', 'manifest.json'), 'utf8'));
@@ -59,7 +59,7 @@ function zeromqAddon(root, target) {
 }
 
 /**
- * Files that are not JavaScript and that the program loads while it runs: paths within the package, and files of other contents.
+ * Files other than JavaScript that the program loads at run time: paths within the package, and files with changed contents.
  * @type {Record<string, (root: string, targets: readonly Target[]) => { files: string[], texts?: Record<string, string> }>}
  */
 const NATIVE_PARTS = {
@@ -68,7 +68,7 @@ const NATIVE_PARTS = {
   'mediainfo.js': () => ({ files: ['dist/MediaInfoModule.wasm'] }),
   zeromq: (root, targets) => {
     const addons = targets.flatMap((target) => zeromqAddon(root, target));
-    // The loader takes the separator of the machine that built the addon.
+    // The loader uses the path separator of the machine that built the addon.
     const lines = addons.map(({ key, file }) => [key, file.replaceAll('\\', '/')]);
     return {
       files: lines.map(([, file]) => `build/${file}`),
@@ -81,7 +81,7 @@ function prebuilt(root, targets) {
   return { files: [...new Set(targets.flatMap((target) => prebuiltFiles(root, target)))] };
 }
 
-/** The place of the package that a file belongs to, as `node_modules/a/node_modules/@b/c`. */
+/** The path of the package that a file belongs to, as `node_modules/a/node_modules/@b/c`. */
 function placeOf(file) {
   const parts = file.split('/');
   const last = parts.lastIndexOf('node_modules');
@@ -94,7 +94,7 @@ async function copyInto(from, to, files) {
     const [source, place] = [join(from, file), join(to, file)];
     mkdirSync(dirname(place), { recursive: true });
     if (SCRIPT.test(file)) {
-      // Without a format: a module stays a module, and CommonJS stays CommonJS.
+      // No format is given, so ES modules stay ES modules and CommonJS stays CommonJS.
       const { code } = await transform(readFileSync(source, 'utf8'), SHORT_FORM);
       writeFileSync(place, code);
     } else cpSync(source, place);
@@ -102,9 +102,9 @@ async function copyInto(from, to, files) {
 }
 
 /**
- * Copies what is needed of the packages to which these files belong (paths below the project that begin with
+ * Copies the needed files of the packages to which these files belong (paths below the project that begin with
  * `node_modules`) into `<into>/node_modules`. Returns name, version and licence of each package, sorted by place. Throws a
- * `BuildError` for a file of a package that is not a dependency.
+ * `BuildError` for a package that is not a dependency.
  * @param {readonly string[]} reached
  * @param {string} into
  * @param {readonly Target[]} targets

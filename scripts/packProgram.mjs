@@ -1,7 +1,7 @@
 /**
- * Makes the `dist/` that is packed of the `dist/` that is built: what the programs, their threads and the modules of
- * `exports` reach, without comments and indentation, and the packages that it imports. A build has each module by itself too, for
- * tests and tools.
+ * Creates the packed `dist/` from the built `dist/`. It contains the code that the programs, their threads and the modules
+ * of `exports` reach, without comments and indentation, and the packages that this code imports. The built `dist/` also has
+ * each module as a separate file, for tests and tools.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -9,7 +9,7 @@ import { BuildError } from './native/compile.mjs';
 import { ROOT } from './native/sources.mjs';
 import { SHORT_FORM, copyPackages } from './packPackages.mjs';
 
-/** Files of `dist/` that are neither code nor its description. */
+/** Files of `dist/` that are neither code nor type declarations. */
 const OTHER_FILES = /^explorer\/assets\//;
 
 const filesOf = (dist) =>
@@ -19,7 +19,7 @@ const filesOf = (dist) =>
     .filter((name) => !name.startsWith('node_modules/'))
     .sort();
 
-/** What is started or imported by name: programs, threads (`…Worker.js`), and what `exports` of package.json names. */
+/** Modules started or imported by name: programs, threads (`…Worker.js`), and the `exports` of package.json. */
 export function entryPoints(dist) {
   const { bin, exports: exported } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const named = [...Object.values(bin), ...Object.values(exported).map((entry) => entry.default)];
@@ -27,7 +27,7 @@ export function entryPoints(dist) {
   return [...named.map((path) => path.replace(/^(\.\/)?dist\//, '')), ...threads];
 }
 
-/** Descriptions of types that those of `exports` lead to. */
+/** Type declarations reachable from those of `exports`. */
 async function typeFiles(dist) {
   const { default: ts } = await import('typescript');
   const { exports: exported } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -44,7 +44,7 @@ async function typeFiles(dist) {
 }
 
 /**
- * Names of packages that only development needs. A dependency may import one of them where it is there (`debug` imports
+ * Names of packages that only development needs. A dependency may import one of them if it is installed (`debug` imports
  * `supports-color`).
  */
 function developmentPackages() {
@@ -53,7 +53,7 @@ function developmentPackages() {
   return Object.entries(packages).flatMap(([path, { dev }]) => (dev ? (place.exec(path)?.[1] ?? []) : []));
 }
 
-/** Paths below the project of the files of packages that the program reaches. */
+/** Files of packages that the program reaches, as paths below the project. */
 async function reachedPackageFiles(build, options) {
   const external = [...options.external, ...developmentPackages()];
   const bundled = { ...options, external, packages: 'bundle', write: false, metafile: true };
@@ -66,8 +66,8 @@ async function reachedPackageFiles(build, options) {
 }
 
 /**
- * Writes the folder `into` from the folder `dist` of a build. Returns name, version and licence of each package in it. Throws
- * a `BuildError` where the bundler has no binary for this machine.
+ * Creates the folder `into` from the folder `dist` of a build. Returns name, version and licence of each package in it.
+ * Throws a `BuildError` if the bundler has no binary for this machine.
  * @param {string} dist
  * @param {string} into
  * @param {readonly import('./native/targets.mjs').Target[]} targets machines whose native parts are packed
@@ -87,11 +87,11 @@ export async function packProgram(dist, into, targets) {
     bundle: true,
     splitting: true,
     packages: 'external',
-    // As Node resolves them.
+    // The same conditions as in Node's module resolution.
     conditions: [],
-    // `node_modules` may be a link.
+    // `node_modules` may be a symbolic link.
     preserveSymlinks: true,
-    // Packages of the user, and binaries.
+    // Packages that the user installs, and binaries.
     external: ['pg', '*.node'],
     platform: 'node',
     format: 'esm',

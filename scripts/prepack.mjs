@@ -1,8 +1,8 @@
 /**
- * Makes what `npm pack` takes along and git does not hold: `dist/` as `packProgram.mjs` makes it, the addon for other
- * machines (`prebuilds/`), the source that an addon is built from where none of them fits (`vendor/`), and
- * `THIRD-PARTY-NOTICES.md`. Meanwhile `package.json` is the package's own, and the `dist/` of the build is beside it.
- * Afterwards npm calls this script again, which puts both back and removes the rest.
+ * Creates the files that `npm pack` includes and git does not contain: `dist/` as `packProgram.mjs` creates it, the addon
+ * for other machines (`prebuilds/`), the source to build an addon from if none of them fits (`vendor/`), and
+ * `THIRD-PARTY-NOTICES.md`. During packing `package.json` is replaced by the package's own, and the built `dist/` is moved
+ * aside. Afterwards npm calls this script again, which restores both and removes the rest.
  *
  * usage: node scripts/prepack.mjs [--clean]
  * environment: LBCNODE_PREBUILT=<target>,<target>… or none (default: all of scripts/native/targets.mjs)
@@ -29,7 +29,7 @@ import { buildPrebuilt } from './buildPrebuilt.mjs';
 
 const NOTICES = join(ROOT, 'THIRD-PARTY-NOTICES.md');
 const DIST = join(ROOT, 'dist');
-/** The `dist/` of the build while the packed one is in its place. Git and the linter pass over both names. */
+/** The built `dist/` while the packed one replaces it. Git and the linter ignore both names. */
 const KEPT = join(ROOT, 'dist.kept');
 const PACKED = join(ROOT, 'dist.packed');
 
@@ -43,7 +43,10 @@ function clean() {
     rmSync(path, { recursive: true, force: true });
 }
 
-/** The table for verifying, without the points of larger windows than the build's: the compiler leaves them out, too. */
+/**
+ * Reduces the verification table to the points of the build's window size; the compiler would leave out the other points
+ * anyway.
+ */
 function trimTable() {
   const path = join(VENDOR, 'secp256k1', 'src', 'precomputed_ecmult.c');
   const trimmed = readFileSync(path, 'latin1').replace(
@@ -81,7 +84,7 @@ async function make() {
     [join(ROOT, 'scripts', 'build.mjs'), '--if-stale', '--types'],
     {
       cwd: ROOT,
-      // npm's answer, which scripts read, is all that may stand there.
+      // Standard output must contain only npm's result, which scripts read.
       stdio: ['ignore', 2, 2],
     },
   );
@@ -89,13 +92,13 @@ async function make() {
   copySources();
   const wanted = wantedTargets();
   const fitting = PREBUILT_TARGETS.filter(({ name }) => wanted.includes(name));
-  // Without an addon of ours it runs everywhere, slower.
+  // A package without our addon runs on every machine, but slower.
   const packages = await packProgram(DIST, PACKED, fitting.length > 0 ? fitting : PREBUILT_TARGETS);
   writeFileSync(NOTICES, noticesText(packages));
   const built = await buildPrebuilt(wanted);
   const left = wanted.filter((name) => !built.includes(name));
   if (left.length > 0) console.warn(`The package has no addon for ${left.join(', ')}: these build their own`);
-  // Last: nothing fails from here on.
+  // The last step: no later step can fail.
   renameSync(DIST, KEPT);
   renameSync(PACKED, DIST);
   packageFileForPacking();

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Renews two facts of data/networks/main.json from a synced node: `npm run record-block -- http://user:password@host:9245
-// [facts file]`. The block lies 2,016 blocks below the tip, deep enough that no reorganisation reaches it.
+// Updates two facts of data/networks/main.json from a synced node: `npm run record-block -- http://user:password@host:9245
+// [facts file]`. The block is 2,016 blocks below the tip, deep enough that no reorganisation reaches it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,7 @@
 /**
- * The tests that CI runs on each other supported version of Node. They cover what differs between versions: the native
- * addon, worker threads, SQLite, sockets and HTTP, child processes and signals, and whole programs from start to stop.
+ * The tests that CI runs on every other supported version of Node. They cover everything that differs between versions: the
+ * native addon, worker threads, SQLite, sockets and HTTP, child processes and signals, and whole programs from start to
+ * stop.
  */
 export const SMOKE_TESTS = [
   'test/differential',

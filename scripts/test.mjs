@@ -49,7 +49,7 @@ const given = process.argv
 const smoke = process.argv.includes('--smoke');
 if (smoke) given.push(...SMOKE_TESTS);
 const times = recordedTimes();
-/** How slow this machine is, which a run of all fast tests leaves for the runs after it. */
+/** File with the slowness of this machine, which a run of all fast tests writes for later runs. */
 const pace = join(root, 'build', 'test-pace.json');
 
 /** Today's share of the files. */
@@ -63,7 +63,7 @@ function shareOfToday() {
   return shareOf(longFiles(root), times, { share, shares });
 }
 
-/** In full size each run corruptions and lives through something else, which its two attempts share. */
+/** Random seeds of a full-size run, so that each run tests other cases. Both attempts use the same seeds. */
 function drawnSeeds() {
   if (!full) return {};
   const drawn = String(Date.now() % 1_000_000);
@@ -74,7 +74,10 @@ function drawnSeeds() {
 }
 const seeds = drawnSeeds();
 
-/** Runs vitest. What came of each file, see jsonlReporter.mjs; as a problem of no file when it does not say. */
+/**
+ * Runs vitest. Returns the outcome of each file (see jsonlReporter.mjs). If vitest fails without naming a file, the outcome
+ * has a problem without a file.
+ */
 function attempt(args, env = {}) {
   const path = join(root, 'build', long ? 'test-long.jsonl' : 'test.jsonl');
   mkdirSync(dirname(path), { recursive: true });
@@ -86,7 +89,7 @@ function attempt(args, env = {}) {
       'run',
       '--reporter=default',
       `--reporter=${join(root, 'scripts', 'jsonlReporter.mjs')}`,
-      // The reporter reports them, except for those that only say that the machine is busy.
+      // The reporter reports these errors, except those that only indicate a busy machine.
       '--dangerouslyIgnoreUnhandledErrors',
       ...args,
     ],
@@ -119,7 +122,10 @@ function hasFailed({ problems, tests }) {
   return problems.length > 0 || tests.some(({ state }) => state === 'failed');
 }
 
-/** The tests of both attempts at a file, those of one name by their order: `[first, second]`, either may be undefined. */
+/**
+ * Pairs the results of both attempts at a file; tests of the same name are paired by order. Returns `[first, second]`;
+ * each can be undefined.
+ */
 function pairsOf(first, second) {
   const pairs = new Map();
   [first, second].forEach((tests, n) => {
@@ -143,15 +149,15 @@ const notRun = [];
 let passed = 0;
 
 const until = process.env['LBCNODE_TESTS_UNTIL'];
-// The fast tests are the measure: what an earlier run left may be of another day.
+// The fast tests measure the slowness; the result of an earlier run may be outdated.
 if (!long && !smoke) rmSync(pace, { force: true });
 const first = attempt([...given, ...shareOfToday()]);
-// Of no file: what cannot be run again.
+// A problem without a file cannot be retried.
 const again = Object.keys(first).filter((file) => file !== '' && hasFailed(first[file]));
 let second = {};
 if (again.length > 0) {
   console.log(`\nOnce more: ${again.join(' ')}\n`);
-  // Without the names of files that were given, but with the values of options.
+  // Drops the file names given on the command line but keeps the values of options.
   const options = given.filter((arg, n) => arg.startsWith('-') || /^--?[^=]+$/.test(given[n - 1] ?? ''));
   second = attempt([...options, ...again], {
     LBCNODE_TESTS_ALONE: '1',
@@ -172,7 +178,7 @@ for (const [file, { problems, tests, notRun: isNotRun }] of Object.entries(first
     if (failure !== undefined) (hasPassed ? flaky : failed).push(failure);
   }
 }
-// The second attempt may also have failed as a whole.
+// The second attempt may also fail as a whole.
 for (const file of Object.keys(second)) if (first[file] === undefined) failed.push(...second[file].problems);
 
 const tell = (word, { where, lines }) =>
@@ -180,7 +186,7 @@ const tell = (word, { where, lines }) =>
 for (const one of failed) tell('FAILED', one);
 for (const one of flaky) tell('FLAKY', one);
 for (const one of notRun) tell('NOT RUN', one);
-/** The seconds of the files that ran, which a failure may have shortened. */
+/** The seconds of the files that ran; failed files are left out, since a failure may shorten a run. */
 const measured = Object.fromEntries(
   Object.entries(first)
     .filter(([file, one]) => file !== '' && one.seconds !== undefined && !one.notRun && !hasFailed(one))

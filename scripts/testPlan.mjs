@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const TIMES_FILE = join(dirname(fileURLToPath(import.meta.url)), 'testTimes.json');
-/** Shorter files are not recorded: their order and their share make no difference. */
+/** Shorter files are not recorded: their order and their share hardly matter. */
 export const LEAST_RECORDED_SECONDS = 5;
-/** For a long file. Most take less. */
+/** Assumed time of a long file. Most take less. */
 const UNKNOWN_SECONDS = 120;
 
 /** @returns {Record<string, number>} seconds by path below the project */
@@ -33,8 +33,8 @@ export function longFiles(root) {
 }
 
 /**
- * One of several shares of files that take about the same time. Each file is in exactly one share. The longest file goes first into
- * the share that has the least, and so on.
+ * Selects one of several shares of files; all shares take about the same time. Each file is in exactly one share. The
+ * longest file is assigned first, each file to the share with the least total time.
  * @param {readonly string[]} files
  * @param {Record<string, number>} times
  * @param {{ share: number, shares: number }} which `share` is 1 to `shares`
@@ -50,7 +50,7 @@ export function shareOf(files, times, { share, shares }) {
 }
 
 /**
- * Sorts files by falling time, then by name. So no process works on a long file when the others have nothing left to do.
+ * Sorts files by decreasing time, then by name. This avoids one process working on a long file after all others are done.
  * @param {Iterable<string>} files
  * @param {Record<string, number>} times
  */
@@ -59,7 +59,7 @@ export function longestFirst(files, times) {
 }
 
 /**
- * How much slower this machine is than that of the recorded times, at least 1: the median over the recorded files.
+ * How many times slower this machine is than the one of the recorded times, at least 1: the median over the recorded files.
  * @param {Record<string, number>} measured seconds by file
  * @param {Record<string, number>} times
  */
@@ -72,7 +72,7 @@ export function slownessOf(measured, times) {
 }
 
 /**
- * Whether a file that starts now ends in time.
+ * Whether a file that starts now ends before the limit.
  * @param {string} file
  * @param {Record<string, number>} times
  * @param {{ nowSec: number, untilSec: number, slowness: number }} when

@@ -1,3 +1,3 @@
-/** Types of what tests use of `toolchain.mjs`. */
+/** Types of the exports of `toolchain.mjs` that tests use. */
 export function nodeOfVersion(major: number): { program: string; env: NodeJS.ProcessEnv } | null;
 export function withoutNpmSettings(env?: NodeJS.ProcessEnv): NodeJS.ProcessEnv;

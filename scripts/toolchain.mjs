@@ -1,6 +1,6 @@
 /**
- * Tools from the npm registry that only releasing and the longer tests need, at the versions of their lockfiles in
- * `scripts/toolchain/`: installed below `build/toolchain/` when first asked for, without running any script of theirs.
+ * Tools from the npm registry that only releases and the longer tests need, in the versions of their lockfiles in
+ * `scripts/toolchain/`. They are installed below `build/toolchain/` on first use, without running any install script.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = 'package-lock.json';
 
 /**
- * The folder of the installed packages; null, after a line that says why, when they cannot be had.
+ * Installs packages and returns their folder. Prints the reason and returns null on failure.
  * @param {string} name the folder below scripts/toolchain
  * @param {{ place?: string, args?: string[] }} [settings] another folder below build/toolchain, and arguments of npm
  */
@@ -19,7 +19,7 @@ function install(name, { place = name, args = [] } = {}) {
   const source = join(ROOT, 'scripts', 'toolchain', name);
   const folder = join(ROOT, 'build', 'toolchain', place);
   const modules = join(folder, 'node_modules');
-  // npm writes this one last.
+  // npm writes this file last.
   const isThere = existsSync(join(modules, '.package-lock.json'));
   if (isThere && readFileSync(join(folder, LOCK), 'utf8') === readFileSync(join(source, LOCK), 'utf8'))
     return modules;
@@ -39,7 +39,7 @@ function install(name, { place = name, args = [] } = {}) {
   return null;
 }
 
-/** The environment without what an npm above says of its own command, as `--global` or `--dry-run`. */
+/** The environment without the settings of a parent npm command, such as `--global` or `--dry-run`. */
 export function withoutNpmSettings(env = process.env) {
   return Object.fromEntries(
     Object.entries(env).filter(
@@ -49,8 +49,8 @@ export function withoutNpmSettings(env = process.env) {
 }
 
 /**
- * The program of Node of this major version, and the environment in which children find it too: the one that runs this
- * where it is of that version. Null, after a line that says why, when it cannot be had.
+ * The Node executable of this major version, and an environment in which child processes find it too. Uses the running Node
+ * if its version fits. Prints the reason and returns null if the version is not available.
  */
 export function nodeOfVersion(major) {
   if (Number.parseInt(process.versions.node) === major)
@@ -69,8 +69,8 @@ export function nodeOfVersion(major) {
 }
 
 /**
- * The Node.js runtime of a package of scripts/toolchain/runtime, for a machine that need not be this one: its program, its
- * licence and its version. Null, after a line that says why, when it cannot be had.
+ * The Node.js runtime in a package of scripts/toolchain/runtime, possibly for another machine: its executable, its licence
+ * and its version. Prints the reason and returns null if it is not available.
  * @param {string} name of the package
  * @param {{ platform: string, arch: string }} target
  * @returns {{ program: string, licence: string | null, version: string } | null}
@@ -91,8 +91,8 @@ export function runtimeOf(name, { platform, arch }) {
 }
 
 /**
- * The command of Zig with its environment: `ZIG` of the environment, a `zig` on the path, or that of the npm registry.
- * Null, after a line that says why, when there is none.
+ * The command of Zig with its environment: `ZIG` of the environment, a `zig` on the path, or the one from the npm registry.
+ * Prints the reason and returns null if none is available.
  */
 export function zig() {
   const cache = join(ROOT, 'build', 'toolchain', 'zig-cache');

@@ -1,4 +1,4 @@
-// A header of Windows under the name by which Snappy includes it, for file systems that tell capitals from small letters.
+// A Windows header under the name by which Snappy includes it, for case-sensitive file systems.
 #pragma once
 
 #include <basetsd.h>

@@ -1,4 +1,4 @@
-// The order of bytes, as LevelDB's port asks for it. Windows runs on little-endian processors only.
+// Byte order definitions, as LevelDB's port includes them. Windows runs on little-endian processors only.
 #pragma once
 
 #define __LITTLE_ENDIAN 1234

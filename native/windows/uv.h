@@ -1,5 +1,5 @@
-// What LevelDB's port for Windows takes of libuv: locks, conditions and one-time calls, on those of Windows. The addon is
-// compiled without Node's own headers.
+// The part of libuv that LevelDB's port for Windows uses: locks, conditions and one-time calls, implemented with those of
+// Windows. The addon is compiled without Node's own headers.
 #pragma once
 
 #include <windows.h>

@@ -1,4 +1,4 @@
-/** Types of what tests use. */
+/** Types of the exports that tests use. */
 export interface Entry {
   readonly name: string;
   readonly data: Uint8Array;

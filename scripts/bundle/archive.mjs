@@ -1,12 +1,15 @@
 /**
- * Zip archives of equal bytes for equal contents: entries sorted, one time, modes of Unix as given. The compressor is fflate,
- * in JavaScript: that of Node gives other bytes on other processors.
+ * Zip archives with equal bytes for equal contents: sorted entries, a fixed time, and Unix modes. The compressor is fflate,
+ * in JavaScript: Node's compressor gives other bytes on other processors.
  */
 import { zipSync } from 'fflate';
 
-/** The earliest that a zip archive can say. It has local times: this one is the same in every time zone. */
+/** The earliest time that a zip archive can store. Zip times are local: this one is the same in every time zone. */
 const firstMoment = () => new Date(1980, 0, 1);
-/** What made the archive, so that readers take the upper half of the attributes as a mode. Source: APPNOTE 4.4.2. */
+/**
+ * Creator system of the archive, so that readers interpret the upper half of the attributes as a Unix mode. Source: APPNOTE
+ * 4.4.2.
+ */
 const UNIX = 3;
 const REGULAR_FILE = 0o100000;
 

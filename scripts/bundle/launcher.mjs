@@ -21,10 +21,10 @@ export async function buildLaunchers(zig, platform, payload, folder) {
   const source = platform.name.startsWith('windows') ? 'windows.c' : 'posix.c';
   for (const name of [source, 'payload.h', 'payload.S'])
     copyFileSync(join(SOURCES, name), join(folder, name));
-  // Zig keeps objects by the text of their source, which does not hold the contents of this file, but its name.
+  // Zig caches objects by their source text, which contains the name of this file but not its contents.
   const name = `${createHash('sha256').update(payload).digest('hex').slice(0, 16)}.bin`;
   writeFileSync(join(folder, name), payload);
-  // Objects of the size of the payload stay out of the common cache.
+  // Objects as large as the payload are kept out of the shared cache.
   const env = { ...zig.env, ZIG_LOCAL_CACHE_DIR: join(folder, 'cache') };
   const flags = ['cc', '-target', platform.zig, '-Os', '-g0', '-s', '-std=c11', '-Wall', '-Wextra'];
   const compile = async (program, args) => {

@@ -1,4 +1,4 @@
-/** Types of what tests use. */
+/** Types of the exports that tests use. */
 export interface PayloadFile {
   readonly path: string;
   readonly data: Uint8Array;

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const MAGIC = 'LBCFILES';
-/** Names in `launcher/payload.h` take 256 bytes with the zero at their end. */
+/** Names in `launcher/payload.h` have 256 bytes, including the zero at the end. */
 const MAX_NAME_BYTES = 255;
 const HASH_DIGITS = 16;
 
@@ -53,8 +53,8 @@ function headerOf(folder, files) {
 }
 
 /**
- * The bytes, and the name of the folder to which the launcher unpacks: by version and contents, so that versions lie beside
- * each other.
+ * Returns the payload's bytes and the name of the folder to which the launcher unpacks it. The name contains version and
+ * content hash, so several versions can coexist.
  * @param {readonly PayloadFile[]} unsorted
  * @param {string} version
  * @returns {{ folder: string, bytes: Buffer }}

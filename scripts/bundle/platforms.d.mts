@@ -1,4 +1,4 @@
-/** Types of what tests use. */
+/** Types of the exports that tests use. */
 export interface Platform {
   readonly name: string;
   readonly target: string;

@@ -1,6 +1,6 @@
 /**
- * The machines that a bundle is made for. Archives are named as LBRY Desktop (build/downloadDaemon.js) and the companion of
- * ReviveL (src-tauri/src/lib.rs) ask for them: both take the one file `lbrynet` or `lbrynet.exe` out of the archive.
+ * The platforms for which bundles are built. Archives have the names under which LBRY Desktop (build/downloadDaemon.js) and
+ * the companion of ReviveL (src-tauri/src/lib.rs) download them: both extract only the file `lbrynet` or `lbrynet.exe`.
  */
 
 /**
@@ -57,8 +57,8 @@ export const PLATFORMS = [
   },
 ];
 
-/** Programs of a bundle that start the `lbrynet` beside them under their own name. */
+/** Launchers of a bundle, which start the `lbrynet` beside them under their own name. */
 export const SMALL_PROGRAMS = ['lbcnode', 'lbcnode-cli', 'lbcnet'];
 
-/** Both readers of the archive load it whole. */
+/** Both readers of the archive load it into memory. */
 export const MAX_ARCHIVE_BYTES = 60e6;

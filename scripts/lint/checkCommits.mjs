@@ -7,11 +7,11 @@ import { pathToFileURL } from 'node:url';
 
 const FIRST = '34fdb208';
 const LONGEST = 72;
-/** Words that show another mood than the imperative at the start of a summary. */
+/** Beginnings of a summary that are not in the imperative. */
 const NO_IMPERATIVE = /^(\w+(ed|ing)|adds|fixes|makes|moves|removes|renames|changes|updates|tests|uses)\b/i;
 const IMPERATIVES = /^(bring|embed|feed|need|seed|shed|speed|embed|bed|sing|ring)\b/i;
 
-/** What is wrong with a subject; null for a good one. */
+/** The error in a subject; null for a valid one. */
 export function problemOf(subject) {
   if (subject.length > LONGEST) return `has ${subject.length} characters, at most ${LONGEST} are allowed`;
   const found = /^[a-zA-Z0-9_./, -]+: (.+)$/.exec(subject);

@@ -20,10 +20,10 @@ import {
 
 export const run = promisify(execFile);
 
-/** Compilers may say much, without failing. */
+/** Compilers may print much output without failing. */
 const MAX_OUTPUT_BYTES = 1 << 26;
 
-/** What is in the way of building; the message is for the user. */
+/** Reason why the addon cannot be built; the message is for the user. */
 export class BuildError extends Error {}
 
 /**
@@ -39,7 +39,7 @@ export class BuildError extends Error {}
  * @property {string[]} link
  */
 
-/** The first of the candidates that runs, with its version line; null when none does. @returns {Promise<Compiler | null>} */
+/** The first of the candidates that runs, with its version line; null if none runs. @returns {Promise<Compiler | null>} */
 export async function findCompiler(candidates) {
   for (const candidate of candidates.filter(Boolean)) {
     const [command, ...flags] = candidate.split(' ').filter(Boolean);
@@ -53,7 +53,7 @@ export async function findCompiler(candidates) {
   return null;
 }
 
-/** libsecp256k1 from the source that comes along. @returns {Secp256k1} */
+/** libsecp256k1 from the included source. @returns {Secp256k1} */
 export function bundledSecp256k1() {
   if (!existsSync(join(SECP256K1, 'src', 'secp256k1.c')))
     throw new BuildError('the source of libsecp256k1 is missing');
@@ -65,8 +65,8 @@ export function bundledSecp256k1() {
 }
 
 /**
- * Options of libsecp256k1's build. The table of multiples of the generator for verifying has 64 KiB instead of the default
- * 1 MiB, since a signature takes no longer with it; the one for signing has 22 KiB.
+ * Options of libsecp256k1's build. The table of multiples of the generator for verification has 64 KiB instead of the
+ * default 1 MiB, since verification is as fast with it; the table for signing has 22 KiB.
  */
 function bundledFlags(target) {
   return [
@@ -86,7 +86,7 @@ function leveldbFlags(target) {
   if (target.platform === 'win32')
     return [
       ...['-DLEVELDB_PLATFORM_UV=1', '-DLEVELDB_ATOMIC_PRESENT=1', '-DOS_WIN=1', '-DNOMINMAX=1'],
-      // Numbers with a suffix of Microsoft's compiler.
+      // Allows number suffixes of Microsoft's compiler.
       '-fms-extensions',
       ...['-isystem', join(NATIVE, 'windows'), '-isystem', LEVELDB_WINDOWS],
       ...['-isystem', LEVELDB, '-isystem', join(LEVELDB, 'include')],
@@ -98,7 +98,7 @@ function leveldbFlags(target) {
   ];
 }
 
-/** How LevelDB and Snappy want to be compiled. */
+/** Compiler flags for LevelDB and Snappy. */
 function databaseFlags(target) {
   const config = { darwin: 'mac', win32: 'win32' }[target.platform] ?? 'linux';
   return [
@@ -108,7 +108,7 @@ function databaseFlags(target) {
   ];
 }
 
-/** The processor's own CRC-32C, which the source asks for by this name and uses where it is there. */
+/** The processor's CRC-32C instructions. The source checks for this macro and uses the instructions if available. */
 function sourceFlags(source, target) {
   return target.arch === 'x64' && source.endsWith('port_posix_sse.cc')
     ? ['-msse4.2', '-DLEVELDB_PLATFORM_POSIX_SSE=1']
@@ -116,7 +116,7 @@ function sourceFlags(source, target) {
 }
 
 function linkFlags(target, objects) {
-  // A library to link with the addon, which nothing does; it would be beside the addon.
+  // An import library for linking with the addon, which nothing does; it would be written beside the addon.
   if (target.platform === 'win32')
     return ['-shared', '-s', `-Wl,--out-implib,${join(objects, 'lbcnode.lib')}`];
   return target.platform === 'darwin'
@@ -124,7 +124,7 @@ function linkFlags(target, objects) {
     : ['-shared', '-pthread', '-Wl,-Bsymbolic', '-Wl,-s'];
 }
 
-/** Runs the tasks, one for each processor at a time; stops at the first failure. */
+/** Runs the tasks in parallel, one per processor; stops at the first failure. */
 async function inParallel(tasks) {
   const queue = [...tasks];
   const worker = async () => {
@@ -161,7 +161,7 @@ async function compile(compiler, flags, source, object) {
   renameSync(temporary, object);
 }
 
-/** The compiler flags of each source. Objects are named by the hash of all that goes into them. */
+/** The compiler flags of each source. Objects are named by the hash of all their inputs. */
 function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
   const common = [
     '-O3',
@@ -182,7 +182,7 @@ function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
   const secp256k1Headers = inputs.secp256k1.filter((file) => file.path.endsWith('.h'));
   const unit = (compiler, flags, source, included) => {
     const contents = [readFileSync(source), ...included.map((file) => file.content)];
-    // The same in whatever folder the project lies.
+    // Independent of the folder that the project is in.
     const words = [compiler.command, ...compiler.flags, compiler.version, ...flags];
     const hash = hashOf(...words.map((word) => word.replaceAll(ROOT, '')), ...contents);
     const stem = basename(source).replace(/\.\w+$/, '');
@@ -196,7 +196,7 @@ function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
       unit(cxx, [...dbFlags, ...sourceFlags(source, target)], source, databaseHeaders),
     ),
   ];
-  // First, for it takes longest.
+  // Compiled first, since it takes longest.
   if (secp256k1.kind === 'bundled')
     units.unshift(
       ...['secp256k1', 'precomputed_ecmult', 'precomputed_ecmult_gen'].map((name) =>
@@ -206,7 +206,10 @@ function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
   return units;
 }
 
-/** Libraries by which an addon for Windows finds the functions in Node's program. Only Zig's compiler makes them. */
+/**
+ * Import libraries by which an addon for Windows finds the functions in Node's executable. Only Zig's compiler can create
+ * them.
+ */
 async function importLibraries({ cxx, objects }) {
   const made = [];
   for (const names of EXPORTED_NAMES) {
@@ -218,7 +221,7 @@ async function importLibraries({ cxx, objects }) {
 }
 
 /**
- * Builds the addon; objects that are there already are used again, and others in their folder removed.
+ * Builds the addon. Existing objects are reused, and other objects in their folder are removed.
  * @param {object} plan
  * @param {ReturnType<typeof import('./sources.mjs').readInputs>} plan.inputs
  * @param {Pick<import('./targets.mjs').Target, 'platform' | 'arch'>} plan.target
@@ -226,7 +229,7 @@ async function importLibraries({ cxx, objects }) {
  * @param {Compiler} plan.cxx
  * @param {Secp256k1} plan.secp256k1
  * @param {string} plan.objects the folder of the objects
- * @param {string} plan.addon where the addon is put
+ * @param {string} plan.addon path of the addon
  * @param {string[]} [plan.link] further flags to link with
  */
 export async function buildAddon(plan) {

@@ -1,7 +1,7 @@
 /**
- * Where the source text of the addon lies. In a checkout the headers of Node-API, LevelDB and Snappy come from the packages
- * that ship them, and libsecp256k1 from `third_party/`. A packed lbcnode brings copies in `vendor/`, which
- * `scripts/prepack.mjs` makes.
+ * Location of the addon's source text. In a checkout the headers of Node-API, LevelDB and Snappy come from the packages that
+ * ship them, and libsecp256k1 from `third_party/`. A packed lbcnode has copies in `vendor/`, which `scripts/prepack.mjs`
+ * creates.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const NATIVE = join(ROOT, 'native');
 export const VENDOR = join(ROOT, 'vendor');
-/** Whether this is the project itself and not the package made of it. */
+/** Whether this is a checkout of the project, not the package built from it. */
 export const IS_CHECKOUT = existsSync(join(ROOT, 'src'));
 
 /**
- * What is compiled in: where a checkout has it, the part that is needed, and its licence. `vendor/<name>` holds the same
- * files at the same places.
+ * The libraries compiled in: their location in a checkout, the files needed, and their licence. `vendor/<name>` holds the
+ * same files under the same paths.
  */
 export const LIBRARIES = [
   {
@@ -59,11 +59,11 @@ export const HEADERS = join(libraryFolder('node-api-headers'), 'include');
 export const SECP256K1 = libraryFolder('secp256k1');
 /** The release of libsecp256k1 in `third_party/`. */
 export const SECP256K1_VERSION = '0.5.0';
-/** Its `ECMULT_WINDOW_SIZE`. The table of multiples of the generator for verifying has 2^(size - 2) points twice. */
+/** Its `ECMULT_WINDOW_SIZE`. The table of multiples of the generator for verification has two times 2^(size - 2) points. */
 export const SECP256K1_WINDOW = 11;
 export const LEVELDB = libraryFolder('leveldb');
 export const SNAPPY = libraryFolder('snappy');
-/** LevelDB's port for Windows, and the names that Node's program exports. Only a checkout has them: see `buildPrebuilt.mjs`. */
+/** LevelDB's port for Windows, and the names exported by Node's executable. Only a checkout has them: see `buildPrebuilt.mjs`. */
 export const LEVELDB_WINDOWS = join(ROOT, 'node_modules/classic-level/deps/leveldb/port-libuv');
 export const EXPORTED_NAMES = ['js_native_api', 'node_api'].map((name) =>
   join(ROOT, 'node_modules/node-api-headers/def', `${name}.def`),
@@ -93,7 +93,7 @@ const DATABASE_SOURCES = [
   ),
 ];
 
-/** What the database is made of: LevelDB without its tests and tools, and Snappy, which packs its blocks. */
+/** Sources of the database: LevelDB without its tests and tools, and Snappy, which compresses its blocks. */
 export function databaseSources(platform) {
   return [...DATABASE_SOURCES, ...DATABASE_PORTS[platform === 'win32' ? 'windows' : 'posix']];
 }
@@ -104,7 +104,7 @@ export function hashOf(...parts) {
   return hash.digest('hex');
 }
 
-/** Files below `folder` whose names match, sorted, with contents; none where there is no folder. */
+/** Files below `folder` whose names match, sorted, with contents; empty if the folder does not exist. */
 function readSources(folder, pattern) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true })
@@ -114,7 +114,7 @@ function readSources(folder, pattern) {
     .map((name) => ({ path: join(folder, name), content: readFileSync(join(folder, name)) }));
 }
 
-/** All source text that the addon is made from, with a hash over it and over these scripts. */
+/** All source text of the addon, and a hash over it and over these scripts. */
 export function readInputs() {
   const native = readSources(NATIVE, /\.(cpp|h|c)$/);
   const api = readSources(HEADERS, /\.h$/);

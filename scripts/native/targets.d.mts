@@ -1,2 +1,2 @@
-/** The machines that the addon is built for in advance. */
+/** The targets for which the addon is prebuilt. */
 export const PREBUILT_TARGETS: readonly { readonly name: string }[];

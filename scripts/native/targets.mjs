@@ -1,6 +1,6 @@
 /**
- * The machines that the addon is built for in advance. The names are those of the folders below `prebuilds/`, as
- * `src/native/addonFiles.ts` makes them.
+ * The targets for which the addon is prebuilt. The names are those of the folders below `prebuilds/`, as created by
+ * `src/native/addonFiles.ts`.
  */
 
 /**
@@ -11,7 +11,7 @@
  * @property {string} zig as zig calls it; the number behind glibc is the oldest that will do
  */
 
-/** Node's own binaries want glibc 2.28 from version 18 on. @type {readonly Target[]} */
+/** Node's own binaries need glibc 2.28 since version 18. @type {readonly Target[]} */
 export const PREBUILT_TARGETS = [
   { name: 'linux-x64', platform: 'linux', arch: 'x64', zig: 'x86_64-linux-gnu.2.28' },
   { name: 'linux-x64-musl', platform: 'linux', arch: 'x64', zig: 'x86_64-linux-musl' },

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The node's program: options, log, start, signals, stop. Errors before the start go to stderr as `Error: …`, exit 1.
+ * The node's program: options, log, start, signals, shutdown. Errors before the start go to stderr as `Error: …`, exit 1.
  */
 import { spawn } from 'node:child_process';
 import { setFlagsFromString } from 'node:v8';
@@ -17,15 +17,15 @@ import { refuseSwallowed } from '../node/options/npmOptions.js';
 
 /** Set in the environment of the detached process that `-daemon` starts. */
 const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
-/** Names the program of a bundle that started this one (launcher/posix.c). */
+/** Environment variable with the path of the bundle's launcher that started this process (launcher/posix.c). */
 const LAUNCHER = 'LBCNODE_PROGRAM';
 /** Kills the process at a named point of a flush, for crash tests: `LBCNODE_CRASH_AT=<point>[@<count>]`. */
 const CRASH_AT = 'LBCNODE_CRASH_AT';
 
 /**
- * Bytes of bytecode that a function runs before V8 optimizes it: while the node starts, imports included, some nine times
- * V8's own number, which is what follows. The compiler's threads are in the way of those that verify signatures: in a
- * short import they took a quarter of all processor time. Later they are what makes answers fast: without them a call
+ * Bytes of bytecode that a function runs before V8 optimizes it. While the node starts, imports included, this is some nine
+ * times V8's default; afterwards it is the default. The compiler's threads compete with those that verify signatures: in a
+ * short import they took a quarter of all processor time. Later, optimization is needed for fast calls: without it a call
  * takes three times as long.
  */
 const OPTIMIZE_AFTER_BYTES = { starting: 600_000, running: 67_584 } as const;
@@ -113,7 +113,7 @@ async function lock(loaded: LoadedOptions): Promise<() => Promise<void>> {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A running program: its node, its log, and the one way to its end. */
+/** A running program: its node, its log and its shutdown. */
 class Program {
   private readonly log: FileLogger;
   private readonly unlock: () => Promise<void>;
@@ -126,8 +126,8 @@ class Program {
   private readonly isSeen: boolean;
 
   /**
-   * `unlock` is held until the end: the lock lives as long as someone can still give it free. `isSeen` tells that the code
-   * that reads stderr has the log before them.
+   * `unlock` is kept until the end: the lock lives as long as it can still be released. `isSeen` is true if the user sees
+   * the log on the same terminal as stderr.
    */
   constructor(log: FileLogger, unlock: () => Promise<void>, folder: string, isSeen: boolean) {
     this.log = log;
@@ -138,7 +138,7 @@ class Program {
 
   async run(loaded: LoadedOptions): Promise<void> {
     const { logger } = this.log;
-    // Without a server nothing else keeps the process going.
+    // Without a server nothing else keeps the process running.
     setInterval(() => undefined, LONGEST_TIMER_MS);
     const onPoint = crashPoint();
     try {
@@ -170,7 +170,7 @@ class Program {
     await this.shutDown(this.node);
   }
 
-  /** Stops the node, or lets the start under way end early. A second call changes nothing. */
+  /** Stops the node, or cancels the start in progress. A second call has no effect. */
   async stop(): Promise<void> {
     if (this.stopping) return;
     this.stopping = true;
@@ -178,7 +178,7 @@ class Program {
     if (this.node) await this.shutDown(this.node);
   }
 
-  /** A bug or a broken environment: stops, with an exit code that says so. */
+  /** A bug or a broken environment: stops with an error exit code. */
   fatal(error: unknown): void {
     this.exitCode = 1;
     this.report(error);
@@ -202,7 +202,7 @@ class Program {
     await this.exit();
   }
 
-  /** Once for each message: what failed may fail again in what follows from it. */
+  /** Reports each message only once: an error may repeat in its consequences. */
   private report(error: unknown): void {
     const { text, isBug } = describeFailure(error, this.folder);
     if (this.reported.has(text)) return;
@@ -214,7 +214,7 @@ class Program {
     const stack = error instanceof Error ? (error.stack ?? '') : '';
     if (isBug) logger.info(stack);
     else logger.debug('db', stack);
-    // What comes after the first is mostly its consequence; the log has it.
+    // Later errors are mostly consequences of the first one; they are in the log.
     if (!isFirst || this.isSeen) return;
     const shown = isBug ? `A fatal internal error occurred, see debug.log for details: ${text}` : text;
     say(shown.startsWith('Error') ? shown : `Error: ${shown}`);
@@ -228,8 +228,8 @@ class Program {
 }
 
 /**
- * By themselves one of them lets Node.js listen for a debugger and the other ends the process, which a supervisor that
- * sends them does not mean.
+ * Node.js by default opens its debugger on one of these signals and exits on the other. A supervisor that sends them wants
+ * neither.
  */
 function ignoreUserSignals(): void {
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined);
@@ -240,11 +240,11 @@ async function main(): Promise<void> {
   const loaded = load();
   const isChild = process.env[DAEMON_MARK] === '1';
   const isParent = loaded.options.daemon && !isChild;
-  // On a terminal the log says it on the same screen.
+  // On a terminal the log prints the same message.
   const isSeen = logsToConsole(loaded) && process.stdout.isTTY && process.stderr.isTTY;
   if (!isChild && !isSeen) loaded.warnings.forEach(showWarning);
   if (!loaded.options.sysperms) process.umask(0o077);
-  // Before anything is written to the folder, the log included: another node may be at work there.
+  // Locked before anything is written to the folder, including the log: another node may be using it.
   const unlock = await lock(loaded);
   if (isParent) {
     await unlock();
@@ -253,7 +253,8 @@ async function main(): Promise<void> {
   const program = new Program(openLog(loaded), unlock, loaded.paths.networkDir, isSeen);
   process.on('SIGTERM', () => void program.stop());
   process.on('SIGINT', () => void program.stop());
-  // Started by another program over a channel (`lbcnet start --with-node`), it ends with that, however that ended.
+  // A node started by another program over a channel (`lbcnet start --with-node`) ends with that program, however the
+  // program ended.
   process.once('disconnect', () => void program.stop());
   process.on('uncaughtException', (error) => program.fatal(error));
   process.on('unhandledRejection', (error) => program.fatal(error));

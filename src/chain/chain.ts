@@ -1,7 +1,7 @@
 /**
- * The chain: the one writer. Accepts blocks, makes the best valid branch the active one, and tells others. Owns the
- * order of events and the queue that lets only one change happen at a time; what a block must satisfy is elsewhere.
- * Source: Core validation.cpp `ProcessNewBlock`, `AcceptBlock`, `ActivateBestChain`, `InvalidateBlock`.
+ * The chain and its only writer. Accepts blocks, makes the best valid branch the active one, and emits events. Defines the
+ * order of events and the queue that serializes changes; the validity rules are elsewhere. Source: Core validation.cpp
+ * `ProcessNewBlock`, `AcceptBlock`, `ActivateBestChain`, `InvalidateBlock`.
  */
 import { blockWork } from '../primitives/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
@@ -26,19 +26,22 @@ import { Reorganisation } from './reorganisation.js';
 import { Route } from './index/route.js';
 import { StoredBlocks } from './blocks/storedBlocks.js';
 
-/** Blocks that may run ahead of the tip unasked (Core's MIN_BLOCKS_TO_KEEP). */
+/** Maximum distance above the tip of blocks that were not requested (Core's MIN_BLOCKS_TO_KEEP). */
 export const MIN_BLOCKS_TO_KEEP = 288;
 /**
- * When no block has come for so long, what is in memory goes to disk: a kill costs little then. During an import and the
- * initial download blocks come faster, and flushes stay as rare as the cache allows. Arbitrary.
+ * Time without a new block after which the caches are flushed, so that a kill costs little. During import and initial
+ * download blocks arrive faster, and flushes stay as rare as the cache allows. Arbitrary.
  */
 export const QUIET_MS = 20_000;
-/** Branches that leave the active chain so far below its tip are accepted without more work (Core's 144-block buffer). */
+/**
+ * Branches that leave the active chain within this distance of its tip are accepted without more work (Core's 144-block
+ * buffer).
+ */
 const NEAR_TIP_BLOCKS = 144n;
 
 export interface ChainOptions {
   minimumChainWork: bigint;
-  /** Wire order; null checks every script. */
+  /** Hash in wire order; null: all scripts are verified. */
   assumeValid: Bytes | null;
   /** A tip older than this means that the node is not in sync (`-maxtipage`). */
   maxTipAgeSec: number;
@@ -47,19 +50,19 @@ export interface ChainOptions {
   /** Called once the active chain reaches this height (`-stopatheight`); 0 never. */
   stopAtHeight: number;
   onStopHeight: () => void;
-  /** Called when changing the chain failed for another reason than a verdict: nothing may be trusted any more. */
+  /** Called when a change of the chain failed for a reason other than a verdict: its state must not be trusted any more. */
   onFatal: (error: unknown) => void;
 }
 
 export interface AcceptResult {
   id: number;
   error: ValidationError | null;
-  /** Whether the data was new and is on disk now. */
+  /** Whether the data was new and is now on disk. */
   isNew: boolean;
 }
 
 export interface ProcessResult extends AcceptResult {
-  /** Whether the block was connected or found wrong while connecting, by the time the best chain stood. */
+  /** Whether the block was connected, or failed while connecting, by the time the best chain was active. */
   checked: boolean;
 }
 
@@ -67,19 +70,19 @@ export class Chain {
   readonly deps: ConnectDeps;
   readonly events = new ChainEvents();
   /**
-   * Awaited in the chain's queue after each step of the active chain, before its tip is announced and before the caller that
-   * asked for the change gets an answer; told whether blocks were disconnected. What rejects stops the node.
+   * Awaited in the chain's queue after each step of the active chain, before the tip is announced and before the caller of
+   * the change gets its result. The argument is true if blocks were disconnected. A rejection stops the node.
    */
   readonly afterStep: ((disconnected: boolean) => Promise<void>)[] = [];
   readonly reorganisation = new Reorganisation();
-  /** Whether `blockDisconnected` tells the claim events of its block, which takes computing them again. */
+  /** Whether `blockDisconnected` includes the claim events of its block, which must be computed again for that. */
   describesDisconnected = false;
   private readonly options: ChainOptions;
   private readonly flusher: Flusher;
   private readonly log: Logger;
   private readonly queue = new SerialQueue();
   private readonly blocks: StoredBlocks;
-  /** Ancestors on the branch of the best header, however far that is ahead. */
+  /** Ancestors on the branch of the best header, however far ahead of the tip it is. */
   readonly headerChain: HeaderChain;
   private readonly assumed: AssumedValid;
   private readonly route: Route;
@@ -91,12 +94,12 @@ export class Chain {
   private broken = false;
   /** Verdicts found while connecting, for the caller that submitted the block. */
   private readonly verdicts = new Map<number, ValidationError | null>();
-  /** Whether blocks are being read from files (`-reindex`, `-loadblock`): peers are not asked for any then. */
+  /** Whether blocks are being read from files (`-reindex`, `-loadblock`); no blocks are requested from peers during that time. */
   importing = false;
 
-  /** Called when the data of a block was stored. */
+  /** Called after the data of a block was stored. */
   onStored: (id: number) => void = () => undefined;
-  /** Heights of blocks of the active chain below a snapshot that are to be fetched now; null when none are. */
+  /** Height range of blocks below a snapshot that should be fetched now; null if none should. */
   wantedBehind: () => { readonly first: number; readonly last: number } | null = () => null;
 
   constructor(options: ChainOptions, deps: ConnectDeps, flusher: Flusher, log: Logger) {
@@ -125,7 +128,7 @@ export class Chain {
     return this.index.active.tip;
   }
 
-  /** Runs a task while nothing else changes the chain. Rejects once that failed: what can be read may be wrong then. */
+  /** Runs a task during which nothing else changes the chain. Rejects after a change has failed, since the data may be wrong. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
     return this.queue.run(() => {
       this.refuseWhenBroken();
@@ -134,8 +137,8 @@ export class Chain {
   }
 
   /**
-   * Runs a task that changes the chain or flushes it, while nothing else does. What it throws is not a verdict: the node
-   * must stop, and nothing more is done.
+   * Runs a task that changes or flushes the chain, exclusively. An error it throws is not a verdict: the node must stop, and
+   * all further changes are refused.
    */
   change<T>(task: () => Promise<T>): Promise<T> {
     return this.exclusively(async () => {
@@ -154,7 +157,7 @@ export class Chain {
     if (this.broken) throw new Error('the node is stopping after an error');
   }
 
-  /** Memory and disk may disagree from now on. Answers the error, to be thrown. */
+  /** Called when memory and disk may be inconsistent. Returns the error, for the caller to throw. */
   private fail(error: unknown): unknown {
     if (!this.broken) this.options.onFatal(error);
     this.broken = true;
@@ -173,9 +176,9 @@ export class Chain {
   }
 
   /**
-   * A branch that a peer brings is kept only with this much work in all, lest headers of the least difficulty fill the
-   * memory: that of the network's chain as far as it is known, and nearly that of our own tip. What the operator brings
-   * (calls, files) needs none. Source: later Core's `GetAntiDoSWorkThreshold`.
+   * Minimum total work of a branch received from a peer, so that headers of minimal difficulty cannot fill the memory: the
+   * known work of the network's chain, and nearly that of our own tip. Blocks from the operator (calls, files) need no
+   * minimum. Source: later Core's `GetAntiDoSWorkThreshold`.
    */
   get leastBranchWork(): bigint {
     const { minimumChainWork } = this.options;
@@ -185,12 +188,12 @@ export class Chain {
     return nearTip > minimumChainWork ? nearTip : minimumChainWork;
   }
 
-  /** Whether a header with these bits after the header `parent` is on a branch too weak to be kept. */
+  /** Whether a header with these bits after the header `parent` is on a branch with too little work to store. */
   isWeakBranch(parent: number, bits: number): boolean {
     return this.index.headers.work(parent) + blockWork(bits) < this.leastBranchWork;
   }
 
-  /** The checks before and at storing, in the order of `ProcessNewBlock`; stores the block when it is new and right. */
+  /** The checks before and during storing, in the order of `ProcessNewBlock`; stores the block if it is new and valid. */
   acceptBlock(block: LoadedBlock, requested: boolean, position: FilePosition | null = null): AcceptResult {
     this.refuseWhenBroken();
     const { index } = this.deps;
@@ -229,9 +232,8 @@ export class Chain {
   }
 
   /**
-   * Accepts headers that follow one another, up to the first that is wrong. Answers the id of the last one accepted
-   * (`NO_HEADER` for none) and the verdict. `workChecked` says that their work was found right before.
-   * Source: `ProcessNewBlockHeaders`.
+   * Accepts consecutive headers up to the first invalid one. Returns the id of the last one accepted (`NO_HEADER` for none)
+   * and the verdict. `workChecked`: their proof of work was verified before. Source: `ProcessNewBlockHeaders`.
    */
   acceptHeaders(
     headers: readonly Buffer[],
@@ -272,14 +274,14 @@ export class Chain {
     });
   }
 
-  /** Whether the scripts of a block are run when it is connected. */
+  /** Whether the scripts of a block are verified when it is connected. */
   checksScripts(id: number): boolean {
     return !this.assumed.holdsFor(id);
   }
 
   /**
-   * Reads a stored block. Throws `BlockFileError` when the bytes are not that block any more. Code that must not work on it
-   * at any time says by `beforeLooking` when: what takes long comes afterwards.
+   * Reads a stored block. Throws `BlockFileError` when the bytes are no longer that block. `beforeLooking` is awaited before
+   * the verification, which takes long; the caller uses it to choose the time.
    */
   readBlock(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {
     return this.blocks.read(id, beforeLooking);
@@ -290,14 +292,14 @@ export class Chain {
     return this.blocks.readAside(id);
   }
 
-  /** Looks through stored blocks for what a wallet may have a part in; see `StoredBlocks.scanPayments`. */
+  /** Scans stored blocks for transactions that may concern a wallet; see `StoredBlocks.scanPayments`. */
   scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
     return this.blocks.scanPayments(ids, sought);
   }
 
   /**
-   * Accepts a block and, when it is new, brings the best chain up to date. Source: `ProcessNewBlock`.
-   * Resolves when the chain stands; rejects only when the environment fails.
+   * Accepts a block and, if it is new, activates the best chain. Source: `ProcessNewBlock`.
+   * Resolves when the best chain is active; rejects only when the environment fails.
    */
   async processBlock(block: LoadedBlock, requested: boolean): Promise<ProcessResult> {
     const accepted = this.acceptBlock(block, requested);
@@ -309,14 +311,14 @@ export class Chain {
     return { ...accepted, error: checked ? (verdict ?? null) : null, checked };
   }
 
-  /** Makes the most-work valid branch the active one. */
+  /** Activates the valid branch with the most work. */
   activateBestChain(): Promise<void> {
     return this.change(() => this.activate());
   }
 
   /**
-   * No caller sees a tip that is worse than the one before: a branch that proves wrong is left before anything is notified
-   * of it. Source: `ActivateBestChain`.
+   * Callers never see a tip worse than the previous one: an invalid branch is left before any event is emitted. Source:
+   * `ActivateBestChain`.
    */
   private async activate(): Promise<void> {
     const { index } = this;
@@ -341,7 +343,7 @@ export class Chain {
     this.flushWhenQuiet();
   }
 
-  /** Compares by work, and at equal work by order of arrival. */
+  /** Compares the tip by work, then by order of arrival. */
   private isWorseThan(start: number): boolean {
     return start !== NO_HEADER && this.index.candidates.compare(this.tip, start) < 0;
   }
@@ -354,7 +356,7 @@ export class Chain {
   private async flushNow(): Promise<void> {
     this.quietTimer = null;
     if (this.closing || this.broken) return;
-    // What fails stops the node.
+    // An error stops the node.
     await this.change(async () => {
       if (this.flusher.isWorthIt) await this.flusher.flush();
     }).catch(() => undefined);
@@ -431,14 +433,14 @@ export class Chain {
       return error;
     }
     logConnectedClaims(this.log, headers.height(id), claims);
-    // Before anything is waited for: the mempool lets go of what the block confirms.
+    // Emitted before the first await: the mempool must remove the transactions that the block confirms.
     this.events.emit('blockConnected', {
       id,
       height: headers.height(id),
       hash: Buffer.from(block.hash),
       raw: block.raw,
       parsed: block.parsed,
-      // Described only if a listener asks.
+      // Computed only when a listener reads it.
       get claimEvents() {
         return claims.events;
       },
@@ -471,7 +473,7 @@ export class Chain {
     });
   }
 
-  /** Verdict on a block that would follow the tip, without keeping anything. Source: `TestBlockValidity`. */
+  /** Verdict on a block that would follow the tip; stores nothing. Source: `TestBlockValidity`. */
   testBlock(block: LoadedBlock, checkWork: boolean): Promise<ValidationError | null> {
     return this.exclusively(async () => {
       const early =
@@ -489,9 +491,9 @@ export class Chain {
   }
 
   /**
-   * Treats a block and all that follow it as invalid, whatever the rules say; the genesis block stays as it is.
-   * Answers the block whose data, needed to take it back, was pruned: then nothing changed; else `NO_HEADER`.
-   * Source: `InvalidateBlock`.
+   * Marks a block and all its descendants as invalid, regardless of the rules; the genesis block is never marked. If a block
+   * that must be disconnected has been pruned, nothing is changed and its id is returned; else `NO_HEADER`. Source:
+   * `InvalidateBlock`.
    */
   async invalidateBlock(id: number): Promise<number> {
     return this.change(async () => {
@@ -501,12 +503,13 @@ export class Chain {
       const { index } = this;
       const before = this.tip;
       while (index.active.contains(id)) {
-        // That the blocks above were worth choosing makes no better invalid branch of them: it is the caller's wish.
+        // Removed from the candidates, so that the block is neither chosen again nor reported as the best invalid branch:
+        // the caller invalidated it.
         index.candidates.delete(this.tip);
         await this.disconnectTip();
       }
       index.markFailed(id);
-      // The operator's verdict, whatever another was found before.
+      // The operator's verdict replaces an earlier one.
       index.headers.clearStatus(id, STATUS.failedConnecting);
       await inSlices(index.reconsiderCandidates());
       if (this.tip !== before) await this.completeStep(true);
@@ -518,7 +521,10 @@ export class Chain {
     });
   }
 
-  /** The highest block of the active chain from `id` up that cannot be disconnected, or `NO_HEADER`. */
+  /**
+   * The highest block of the active chain, at or above `id`, that cannot be disconnected, since its data was pruned or it is
+   * not above the snapshot; or `NO_HEADER`.
+   */
   private prunedAbove(id: number): number {
     const { headers, active } = this.index;
     if (!active.contains(id)) return NO_HEADER;
@@ -541,7 +547,7 @@ export class Chain {
     });
   }
 
-  /** Takes `invalidateBlock` back for a block, its ancestors and descendants. Source: `ReconsiderBlock`. */
+  /** Reverts `invalidateBlock` for a block, its ancestors and descendants. Source: `ReconsiderBlock`. */
   async reconsiderBlock(id: number): Promise<void> {
     await this.change(async () => {
       await inSlices(this.index.clearFailure(id));
@@ -550,7 +556,7 @@ export class Chain {
     });
   }
 
-  /** Prefers a block among those of equal work, until a later call or a restart. Source: `PreciousBlock`. */
+  /** Prefers a block among blocks of equal work, until a later call or a restart. Source: `PreciousBlock`. */
   async preciousBlock(id: number): Promise<void> {
     await this.change(async () => {
       const { headers, candidates } = this.index;
@@ -567,17 +573,17 @@ export class Chain {
     });
   }
 
-  /** Whether it was asked to stop. */
+  /** Whether an interruption was requested. */
   get isInterrupted(): boolean {
     return this.closing;
   }
 
-  /** Stops making progress after the block under way. */
+  /** Stops after the block in progress. */
   interrupt(): void {
     this.closing = true;
   }
 
-  /** Waits for what is under way, refuses more, and brings everything to disk. */
+  /** Waits for the work in progress, refuses new work, and writes everything to disk. */
   async close(): Promise<void> {
     this.closing = true;
     if (this.quietTimer !== null) clearTimeout(this.quietTimer);

@@ -1,28 +1,28 @@
 /**
- * What the chain reports others, as one typed list in a documented order. For each block, in order of (dis)connection:
- * `blockConnected` or `blockDisconnected`, after its commit; then, once the best tip stands, `tipChanged`. `headerTip`
- * comes when a better header is known; `blockFound` when a block that follows the tip was stored and not yet connected,
- * unless the initial download is under way; `blockChecked` with the verdict of connecting a block, before its
- * `blockConnected`; `progress` how far long work is, null at its end, `backgroundProgress` the same of work beside which the
- * chain continues; `writing` when this many bytes begin to go to disk, null when they are there. Listeners run
- * synchronously, in the order of registration, and must not throw.
+ * The events of the chain, as one typed list in a documented order. For each block, in order of (dis)connection:
+ * `blockConnected` or `blockDisconnected`, after its commit; then, once the best tip is reached, `tipChanged`. `headerTip`:
+ * a better header is known. `blockFound`: a block that follows the tip was stored and is not connected yet; not during the
+ * initial download. `blockChecked`: the verdict of connecting a block, before its `blockConnected`. `progress`: the progress
+ * of long work, null at its end; `backgroundProgress`: the same for work that does not block the chain. `writing`: a write
+ * of this many bytes to disk begins; null when it ends. Listeners run synchronously, in the order of registration, and must
+ * not throw.
  */
 import type { ValidationError } from '../consensus/reject.js';
 import type { Bytes } from '../util/bytes.js';
 import type { ParsedBlock } from '../primitives/blockView.js';
 import type { ClaimEvent } from '../store/claims/claimStore.js';
 
-/** How far long work on the chain has come. */
+/** Progress of long work on the chain. */
 export interface Progress {
-  /** The activity, with a capital letter: `Importing bootstrap.dat`. */
+  /** Name of the activity, capitalized: `Importing bootstrap.dat`. */
   readonly activity: string;
   /** Finished part of `total`, in a unit that is roughly proportional to the work: bytes of files, or transactions. */
   readonly done: number;
   readonly total: number;
-  /** Height and time of the tip, or of the last block that is done; -1 and 0 before the genesis block. */
+  /** Height and time of the tip, or of the last processed block; -1 and 0 before the genesis block. */
   readonly height: number;
   readonly timeSec: number;
-  /** Transactions of the chain up to that block; 0 where only headers are concerned. */
+  /** Transactions of the chain up to that block; 0 if only headers are processed. */
   readonly txCount: number;
 }
 
@@ -34,8 +34,8 @@ export interface ConnectedBlock {
   raw: Buffer;
   parsed: ParsedBlock;
   /**
-   * What the block did to claims, in order; described again at each reading. Of a disconnected block the same list as when
-   * it was connected, and empty unless `Chain.describesDisconnected`.
+   * The block's effects on claims, in order; computed at each read. For a disconnected block the list is the same as when it
+   * was connected, and empty unless `Chain.describesDisconnected`.
    */
   readonly claimEvents: readonly ClaimEvent[];
 }

@@ -1,7 +1,6 @@
 /**
- * Reading the committed chain: blocks, headers, coins, by code that answers queries. Changes nothing except for the flush
- * that a walk over all coins begins with. Where a question spans several awaits, the tip may move meanwhile: callers
- * take the ids they need first.
+ * Read access to the committed chain (blocks, headers, coins) for code that serves queries. Changes nothing, except for the
+ * flush at the start of a walk over all coins. The tip may change between awaits: callers read the ids they need first.
  */
 import { MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import type { CoinValue } from '../native/binding.js';
@@ -26,9 +25,12 @@ import {
   type WantedTransaction,
 } from './blocks/storedTransactions.js';
 
-/** Number of transactions whose unspent outputs are searched one after the other. Arbitrary: each takes some milliseconds. */
+/**
+ * Number of transactions up to which unspent outputs are searched one transaction at a time. Arbitrary: each takes some
+ * milliseconds.
+ */
 const FEW_TXIDS = 8;
-/** A block's weight over that of the smallest output (8 bytes of amount and an empty script). */
+/** Maximum outputs of a block: its weight divided by that of the smallest output (8 bytes of amount and an empty script). */
 const MAX_OUTPUTS_PER_BLOCK = Math.floor(MAX_BLOCK_WEIGHT / (WITNESS_SCALE_FACTOR * 9));
 
 export interface CoinRowEntry {
@@ -52,12 +54,12 @@ export class ChainReader {
     return this.chain.index.headers;
   }
 
-  /** Whether the block's data is on disk (not pruned, not still to come). */
+  /** Whether the block's data is on disk (received and not pruned). */
   hasData(id: number): boolean {
     return this.headers.hasStatus(id, STATUS.haveData);
   }
 
-  /** Reason why a block's data is not there, as a sentence, when that is on account of a snapshot; else null. */
+  /** Reason, as a sentence, if a block's data is missing because of a snapshot; else null. */
   behindSnapshot(id: number): string | null {
     const { snapshotHeight } = this.chain.index;
     const height = this.headers.height(id);
@@ -73,12 +75,12 @@ export class ChainReader {
     return this.chain.readBlock(id);
   }
 
-  /** The same, parsed and hashed on another thread: for many blocks that are read ahead. */
+  /** The same, but parsed and hashed on another thread: for many blocks that are read ahead. */
   readBlockAside(id: number): Promise<LoadedBlock> {
     return this.chain.readBlockAside(id);
   }
 
-  /** Looks through stored blocks for what a wallet may have a part in; see `StoredBlocks.scanPayments`. */
+  /** Scans stored blocks for transactions that may concern a wallet; see `StoredBlocks.scanPayments`. */
   scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
     return this.chain.scanPayments(ids, sought);
   }
@@ -91,7 +93,7 @@ export class ChainReader {
     return this.transactions.read(id, wanted);
   }
 
-  /** The transaction at a place of a block; see `StoredTransactions.readAt`. */
+  /** The transaction at an offset in a block; see `StoredTransactions.readAt`. */
   readTransactionAt(id: number, offset: number, txidStart: Bytes): Promise<StoredTransaction | null> {
     return this.transactions.readAt(id, offset, txidStart);
   }
@@ -103,7 +105,7 @@ export class ChainReader {
     return this.chain.deps.files.readUndoSync(this.headers.undoPosition(id), this.headers.hash(prev));
   }
 
-  /** The unspent output at the tip, or null; at once unless a flush is under way. */
+  /** The unspent output at the tip, or null; synchronous unless a flush is in progress. */
   coin(outPoint: Bytes): MaybePromise<CoinValue | null> {
     if (!this.flusher.isSettled) return this.coinLater(outPoint);
     const { coins, store } = this.chain.deps;
@@ -120,23 +122,23 @@ export class ChainReader {
     const cached = coins.get(outPoint);
     if (cached !== undefined) return cached;
     const row = await store.get(coinKey(outPoint));
-    // A block connected meanwhile may have changed it: then the table knows.
+    // A block connected during the read may have changed the coin: then the table has it.
     const now = coins.get(outPoint);
     if (now !== undefined) return now;
     return row ? parseCoinRow(row) : null;
   }
 
-  /** The unspent output at the tip if the cache holds it: at once, null says nothing. */
+  /** The unspent output at the tip if the cache has it. Synchronous; null means unknown. */
   cachedCoin(outPoint: Bytes): CoinValue | null {
     return this.chain.deps.coins.get(outPoint) ?? null;
   }
 
-  /** About how many bytes the flushed coins take on disk. */
+  /** Approximate size in bytes of the flushed coins on disk. */
   coinsSizeOnDisk(): Promise<number> {
     return this.chain.deps.store.sizeOnDisk(PREFIX.coin);
   }
 
-  /** An unspent output of a transaction that was on disk when it was searched, or null. */
+  /** An unspent output of a transaction from the database as of the read, or null. */
   private async anyFlushedCoinOf(txid: Bytes): Promise<CoinValue | null> {
     await this.flusher.settled();
     const prefix = coinKey(txid);
@@ -152,7 +154,7 @@ export class ChainReader {
     const { coins } = this.chain.deps;
     const flushed = await this.anyFlushedCoinOf(txid);
     if (flushed) return flushed;
-    // Outputs that are not on disk yet are in the table, which can only be asked for one after the other.
+    // Outputs that are not flushed yet are in the table, which supports only single lookups.
     const outPoint = Buffer.alloc(OUTPOINT_SIZE_BYTES);
     outPoint.set(txid);
     let since = performance.now();
@@ -166,8 +168,8 @@ export class ChainReader {
   }
 
   /**
-   * An unspent output of the first of the transactions that has any, or null. Of many the outputs that are not on disk yet
-   * are searched in the blocks that made them: in the table each number must be tried.
+   * An unspent output of the first transaction that has one, or null. For many transactions, unflushed outputs are searched
+   * in the blocks that created them: in the table each output number would need a lookup.
    */
   async anyCoinOfAny(txids: Iterable<Bytes>): Promise<CoinValue | null> {
     const wanted = [...txids];
@@ -178,7 +180,7 @@ export class ChainReader {
       }
       return null;
     }
-    // What is flushed from here on is searched twice.
+    // Coins flushed from here on are searched twice.
     const { flushedTip } = this.flusher;
     const places = new Map<string, number>();
     let flushed: CoinValue | null = null;
@@ -192,7 +194,7 @@ export class ChainReader {
     return (await this.firstRecentCoin(places, flushedTip)) ?? flushed;
   }
 
-  /** An unspent output of the transaction with the lowest place, out of the active chain's blocks behind `flushedTip`. */
+  /** An unspent output, of the first transaction in the list that has one, in the active chain's blocks after `flushedTip`. */
   private async firstRecentCoin(
     places: ReadonlyMap<string, number>,
     flushedTip: number,
@@ -215,7 +217,7 @@ export class ChainReader {
     return found;
   }
 
-  /** The first unspent one of this many outputs. */
+  /** The first unspent output among this many outputs of the transaction. */
   private async firstCoinOf(txid: Bytes, outputs: number): Promise<CoinValue | null> {
     const outPoint = Buffer.alloc(OUTPOINT_SIZE_BYTES);
     outPoint.set(txid);
@@ -230,8 +232,8 @@ export class ChainReader {
   }
 
   /**
-   * All unspent outputs as of the tip that `tip` tells, ordered by txid bytes and then by the four bytes of the number.
-   * The walk sees one state, however long it takes and whatever is connected meanwhile.
+   * All unspent outputs as of the block `tip`, ordered by txid bytes and then by the four bytes of the output number. The
+   * iteration sees one snapshot, however long it takes and whatever blocks are connected during it.
    */
   async allCoins(): Promise<{ tip: number; coins: AsyncIterable<CoinRowEntry> }> {
     const { store } = this.chain.deps;

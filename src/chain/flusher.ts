@@ -1,6 +1,6 @@
 /**
- * Decides when the coin cache, the overlay and the headers go to disk, and brings them there as one step: coins, claims,
- * indexes, headers and tip always belong to the same block. Source: Core `FlushStateToDisk`.
+ * Decides when the coin cache, the overlay and the headers are flushed, and writes them to disk as one step: coins, claims,
+ * indexes, headers and tip on disk always belong to the same block. Source: Core `FlushStateToDisk`.
  */
 import type { BlockFiles, FilePosition } from '../store/files/blockFiles.js';
 import { DELETED_VALUE, OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/cache/coinTable.js';
@@ -16,19 +16,19 @@ import { formatChainState, type ChainState } from './connect/chainState.js';
 import { checkDiskSpace } from './blocks/diskSpace.js';
 import type { StepTimers } from './connect/stepTimers.js';
 
-/** A cache that fits is flushed this often all the same, so that a crash costs little work. */
+/** A cache that is not full is flushed at this interval, so that a crash costs little work. */
 const FLUSH_INTERVAL_MS = 10 * 60_000;
-/** Bytes in the caches beyond which connecting again after a kill takes some tenths of a second. */
+/** Bytes in the caches above which reconnecting blocks after a kill takes some tenths of a second. */
 const WORTH_FLUSHING_BYTES = 1 << 20;
-/** After a flush the coin cache keeps this share of its bound. */
+/** Share of its size limit that the coin cache keeps after a flush. */
 const KEEP_SHARE = 0.75;
 
 export interface FlusherOptions {
-  /** Bound of coin cache and overlay together, in bytes (`-dbcache`). */
+  /** Size limit of coin cache and overlay together, in bytes (`-dbcache`). */
   cacheBytes: number;
-  /** Folders whose file systems must have room. */
+  /** Folders whose file systems must have free space. */
   folders: readonly string[];
-  /** Called when history behind its window may be dropped, after a flush. */
+  /** Called after a flush, when history outside the window may be deleted. */
   afterFlush?: () => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export class Flusher {
   private lastMs = performance.now();
   private running: Promise<void> = Promise.resolve();
   private isRunning = false;
-  /** A flush failed: what the caches gave up for it is neither there nor on disk. */
+  /** A flush failed: the data that left the caches for it is lost. */
   private isBroken = false;
   /** The block to which the coins, claims and indexes on disk belong; `NO_HEADER` before the first. */
   flushedTip: number;
@@ -55,7 +55,7 @@ export class Flusher {
   pruned: boolean;
   /** Whether everything is being computed from the block files. */
   isRebuilding: boolean;
-  /** During the reading at start: position from which the files must be read again after a kill. */
+  /** During the initial reading of block files: position from which they must be read again after a kill. */
   scanFrom: FilePosition | null = null;
   /** Called with the number of bytes when a write begins, and with null when it ends. */
   onWriting: (bytes: number | null) => void = () => undefined;
@@ -73,7 +73,7 @@ export class Flusher {
     this.isRebuilding = state.rebuilding;
     this.deps = deps;
     this.flushedTip = deps.index.active.tip;
-    // In the middle of a block: its coins must stay in the cache, so nothing is trimmed.
+    // In the middle of a block its coins must stay in the cache, so nothing is trimmed.
     deps.store.beforeSpill = () => this.run(false);
   }
 
@@ -81,25 +81,25 @@ export class Flusher {
     return this.deps.coins.usageBytes + this.deps.store.dirtyBytes;
   }
 
-  /** After each block: flushes when the cache is full, or the block needs it. */
+  /** Called after each block: flushes when the cache is full, or the block requires it. */
   async afterBlock(): Promise<void> {
     const { store } = this.deps;
     if (store.mustFlush || this.usageBytes > this.options.cacheBytes) await this.flush();
   }
 
-  /** Whether the caches hold so much that is not on disk that a kill would cost noticeable work. */
+  /** Whether the caches hold enough unflushed data for a kill to cost noticeable work. */
   get isWorthIt(): boolean {
     return this.deps.coins.dirtyBytes + this.deps.store.dirtyBytes > WORTH_FLUSHING_BYTES;
   }
 
-  /** After the best chain was reached: flushes when the last time is long ago. */
+  /** Called when the best chain is active: flushes if the last flush is long ago. */
   async afterConnecting(initialDownload: boolean): Promise<void> {
     if (!initialDownload && performance.now() - this.lastMs > FLUSH_INTERVAL_MS) await this.flush();
   }
 
   /**
-   * Resolves when no flush is under way: until then the database lacks what the caches have given up. Rejects once one
-   * failed: it lacks that permanently, and an answer from it would be wrong.
+   * Resolves when no flush is in progress: during a flush the database lacks data that has left the caches. Rejects after a
+   * failed flush: the database lacks that data permanently, and results read from it would be wrong.
    */
   async settled(): Promise<void> {
     await this.running;
@@ -111,7 +111,7 @@ export class Flusher {
     return !this.isRunning && !this.isBroken;
   }
 
-  /** Everything to disk, as one atomic step. */
+  /** Writes everything to disk, as one atomic step. */
   async flush(): Promise<void> {
     await this.run(true);
   }
@@ -190,7 +190,7 @@ export class Flusher {
 
 const COIN_PREFIX = Buffer.from(PREFIX.coin, 'latin1');
 
-/** The records of `CoinTable.takeDirty` as database operations; keys and values are views where they can be. */
+/** Converts the records of `CoinTable.takeDirty` into database operations; keys and values are views where possible. */
 export function coinOps(records: Buffer): JournalOp[] {
   const ops: JournalOp[] = [];
   for (let at = 0; at < records.length;) {

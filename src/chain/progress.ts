@@ -1,6 +1,6 @@
 /**
- * How far long work on the chain has come, as data: the events `progress` and `backgroundProgress`. The display code works
- * out speed and what is left; nothing here looks at a clock.
+ * How far long work on the chain has come, as data: the events `progress` and `backgroundProgress`. The display code
+ * computes speed and remaining time; this file uses no clock.
  */
 import { NO_HEADER } from '../store/files/headerTable.js';
 import type { Chain } from './chain.js';
@@ -8,7 +8,7 @@ import type { Progress } from './chainEvents.js';
 
 export type { Progress } from './chainEvents.js';
 
-/** Reports the progress of one activity to the chain's listeners; `end` at its end. */
+/** Reports the progress of one activity to the chain's listeners; `end` reports its end. */
 export class ProgressTeller {
   private readonly chain: Chain;
   private readonly activity: string;
@@ -29,7 +29,7 @@ export class ProgressTeller {
   }
 }
 
-/** Progress of reading a file ahead of the chain: what was read counts once it is connected. */
+/** Progress of reading a file ahead of the chain: a block counts once it is connected. */
 export class FileProgress {
   private readonly teller: ProgressTeller;
   private readonly totalBytes: number;
@@ -46,12 +46,12 @@ export class FileProgress {
     });
   }
 
-  /** A block of this many bytes waits to be connected. */
+  /** A block of this many bytes was stored and waits to be connected. */
   stored(bytes: number): void {
     this.waitingBytes += bytes;
   }
 
-  /** The file was read up to here. */
+  /** The file has been read up to this offset. */
   read(end: number): void {
     this.readBytes = end;
     this.report();
@@ -67,7 +67,7 @@ export class FileProgress {
   }
 }
 
-/** Progress of fetching headers: by the time of the last one, since a block is due at an even pace. */
+/** Progress of the header download, measured by the time of the last header, since blocks appear at an even rate. */
 export function headerProgress(
   activity: string,
   last: { readonly height: number; readonly timeSec: number },
@@ -77,7 +77,7 @@ export function headerProgress(
   return { activity, done: last.height, total: last.height + missing, ...last, txCount: 0 };
 }
 
-/** Progress of going over the blocks of the active chain again, by their transactions; `last` is the last one done. */
+/** Progress of processing the blocks of the active chain again, measured by transactions; `last` is the last block processed. */
 export function replayProgress(activity: string, chain: Chain, last: number): Progress {
   const figures = blockFigures(chain, last);
   return { activity, done: figures.txCount, total: tipFigures(chain).txCount, ...figures };
@@ -85,7 +85,7 @@ export function replayProgress(activity: string, chain: Chain, last: number): Pr
 
 type BlockFigures = Pick<Progress, 'height' | 'timeSec' | 'txCount'>;
 
-/** What a report says of the tip. */
+/** The tip's data for a progress report. */
 export function tipFigures(chain: Chain): BlockFigures {
   return blockFigures(chain, chain.tip);
 }

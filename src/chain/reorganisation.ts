@@ -1,6 +1,6 @@
 /**
- * Whether blocks are being exchanged for others: from the first that is disconnected until the tip is not worse than before
- * and the mempool belongs to it. The reference lets no one look meanwhile (`cs_main`); here others run on, and calls wait
+ * Tracks whether a reorg is in progress: from the first disconnected block until the tip is not worse than before and the
+ * mempool matches it. The reference blocks all readers during that time (`cs_main`); here others continue, and calls wait
  * for the end (`rpc/call/onChain.ts`, `rpc/call/onWallets.ts`).
  */
 export class Reorganisation {
@@ -8,17 +8,17 @@ export class Reorganisation {
   private whole = true;
   private begun = 0;
 
-  /** Resolves when the one that is under way is over; null if none is. */
+  /** Resolves at the end of the current reorg; null if none is in progress. */
   get over(): Promise<void> | null {
     return this.running?.done ?? null;
   }
 
-  /** Whether tip and mempool belong together: not while one is under way, and not after one that failed. */
+  /** Whether tip and mempool match: false during a reorg, and after one that failed. */
   get isWhole(): boolean {
     return this.whole;
   }
 
-  /** How many have begun: what was read while it stayed the same, and all was whole, is of no state between. */
+  /** Number of reorgs started. Data read while it stays the same and `isWhole` is true is consistent. */
   get count(): number {
     return this.begun;
   }
@@ -33,7 +33,7 @@ export class Reorganisation {
     this.running = { done, end };
   }
 
-  /** Tip and mempool belong together. */
+  /** Tip and mempool match again. */
   end(): void {
     if (this.running === null) return;
     this.whole = true;

@@ -1,5 +1,5 @@
 /**
- * The end of a block: what is due enters, what has lived its term leaves, owners are decided.
+ * The end of a block: due items are activated, expired items are removed, owners are decided.
  * Order: claim activations, claim expirations, support activations, support expirations, takeover checks.
  * Source: lbrycrd `CClaimTrieCacheBase::incrementBlock`, `undoIncrement`.
  */
@@ -9,8 +9,8 @@ import { setOrder } from './checkOrder.js';
 import { normalizeKey } from './nameKey.js';
 
 /**
- * Activates what is due now, then expires what is: claims, then supports. Both lists are oldest first. Yields between
- * items, so that the caller may pause.
+ * Activates the items that are due, then expires others: claims, then supports. Both lists are oldest first. Yields between
+ * items, so that the caller can pause.
  */
 export function* processDue(
   work: ClaimWork,
@@ -31,7 +31,7 @@ export function* processDue(
 }
 
 /**
- * An item which the refiling left behind under a raw name is not found any more and stays; so does a pending one.
+ * An item that the refiling left under a raw name is not found any more and stays in the trie; so does a pending item.
  */
 function expire(work: ClaimWork, created: Item): void {
   const name = work.matchesNormalized ? normalizeKey(created.name) : created.name;
@@ -42,8 +42,8 @@ function expire(work: ClaimWork, created: Item): void {
 }
 
 /**
- * The first half of the takeover checks: which of the loaded names in question have another owner now, or none.
- * `order` has their names in the order of checking, when it matters.
+ * The first half of the takeover checks: finds the loaded names to be checked that have a new owner or none. `order` has
+ * their names in checking order, if it matters.
  */
 export function findTakeovers(work: ClaimWork, order: Iterable<string> = []): TakeoverCheck[] {
   const checks: TakeoverCheck[] = [];
@@ -57,7 +57,7 @@ export function findTakeovers(work: ClaimWork, order: Iterable<string> = []): Ta
   return checks;
 }
 
-/** The order in which the block's names are checked; none where nothing shows it, since it takes some time. */
+/** The order in which the block's names are checked; none where it has no visible effect, since computing it takes time. */
 export function checkingOrder(work: ClaimWork): string[] {
   let waiting = 0;
   for (const name of work.names.values()) {
@@ -72,8 +72,8 @@ function ownerChanged({ state, base }: NameWork): boolean {
 }
 
 /**
- * The second half: everything pending under a name that changes hands enters, whatever it supports; `pending` answers
- * with the stored pending items of a name, oldest first. Then the takeover heights are set. Yields between names.
+ * The second half: all pending items of a name whose owner changes are activated, whatever claim they support. `pending`
+ * returns the stored pending items of a name, oldest first. Then the takeover heights are set. Yields between names.
  */
 export function* settleTakeovers(
   work: ClaimWork,
@@ -90,11 +90,11 @@ export function* settleTakeovers(
     else setTakeover(name, work.trie.isNode(name.name) ? work.height : 0);
     yield;
   }
-  // What a check activated has been decided with it: nothing is looked at twice.
+  // Items activated by a check were included in its decision: no name is checked twice.
   for (const name of work.names.values()) name.check = false;
 }
 
-/** Gives the name a takeover height; 0 when its node is gone. */
+/** Sets the name's takeover height; 0 when its node was removed. */
 export function setTakeover(name: NameWork, takeover: number): void {
   if (name.state.takeover === takeover) return;
   name.state.takeover = takeover;

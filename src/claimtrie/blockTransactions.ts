@@ -1,7 +1,7 @@
 /**
- * What the transactions of a block do to the claim trie before its end: inputs take claims and supports out, outputs
- * queue new ones. Owns delays and the rule by which an update counts.
- * Source: lbrycrd claimscriptop.cpp `UpdateCache`, `ProcessClaim`; claimtrie.cpp `add`, `remove`, `getDelayForName`.
+ * The effects of a block's transactions on the claim trie, before the end of the block: inputs remove claims and supports,
+ * outputs queue new ones. Defines the delays, and when an output counts as an update. Source: lbrycrd claimscriptop.cpp
+ * `UpdateCache`, `ProcessClaim`; claimtrie.cpp `add`, `remove`, `getDelayForName`.
  */
 import { toLatin1 } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
@@ -13,15 +13,15 @@ import { findClaim } from './nameState.js';
 import { countsMetadataSupports, MAX_DELAY, proportionalDelay } from './rules.js';
 import type { ClaimOutput, ClaimRules, ClaimSpend, ClaimTx } from './types.js';
 
-/** How many claims the transaction has spent that may each serve one update, by claim id and name. */
+/** Number of claims that the transaction has spent, by claim id and name. Each spent claim allows one update. */
 type SpentClaims = Map<string, number>;
 
-/** `name` as `matchName` sees it. */
+/** Key in `SpentClaims`, with the name as `matchName` returns it. */
 function spentKey(claimId: string, name: string): string {
   return claimId + name;
 }
 
-/** Keys under which a spent output may be filed. */
+/** Names under which a spent output may be stored. */
 export function spendCandidates(
   rules: ClaimRules,
   height: number,
@@ -42,7 +42,7 @@ export function spendCandidates(
   return found;
 }
 
-/** Names whose state and path block `height` may need because `name` is in one of its scripts. */
+/** Names whose state and path block `height` may need, because `name` occurs in one of its scripts. */
 export function namesInvolved(rules: ClaimRules, height: number, name: string): string[] {
   const fork = rules.normalizationForkHeight;
   const normalized = normalizeKey(name);
@@ -82,7 +82,7 @@ function matchName(work: ClaimWork, name: string): string {
   return work.matchesNormalized ? normalizeKey(name) : name;
 }
 
-/** An update counts for a claim with its id and name that its transaction took out; each serves once. */
+/** An output is an update if its transaction spent a claim with the same id and name; each spent claim allows one update. */
 function takeSpent(work: ClaimWork, spent: SpentClaims, output: ClaimOutput): boolean {
   assert(output.claimId, 'an update without a claim id');
   const key = spentKey(toLatin1(output.claimId), matchName(work, toLatin1(output.name)));
@@ -92,14 +92,17 @@ function takeSpent(work: ClaimWork, spent: SpentClaims, output: ClaimOutput): bo
   return true;
 }
 
-/** Blocks that the name has been owned for, as a delay counts them. Source: `getNumBlocksOfContinuousOwnership`. */
+/**
+ * Number of blocks for which the name has had an owner, as the delay counts them. Source:
+ * `getNumBlocksOfContinuousOwnership`.
+ */
 function ownedBlocks(work: ClaimWork, name: string): number {
   if (work.removalFlags.delete(name)) return 0;
   const { state, base } = work.name(name);
   if (state.claims.length > 0) return work.height - state.takeover;
-  // QUIRK: a name emptied in this block counts as owned still, unless its node lives on for its children's sake.
-  // The reference looks into its working copy first, and then at the trie before the block.
-  // Test: test/vectors/claimRoots.test.ts (chains 1 to 5).
+  // QUIRK: a name that lost its last claim in this block still counts as owned, unless its node remains for its children.
+  // The reference looks into its working copy first, and then at the trie before the block. Test:
+  // test/vectors/claimRoots.test.ts (chains 1 to 5).
   return base.hadClaims && !work.trie.isNode(name) ? work.height - base.takeover : 0;
 }
 
@@ -111,7 +114,7 @@ function delayOf(work: ClaimWork, name: string, claimId: string, kind: Item['kin
   return proportionalDelay(ownedBlocks(work, name));
 }
 
-/** The name under which something due at `dueHeight` is queued. Source: `adjustNameForValidHeight`. */
+/** The name under which an item due at `dueHeight` is queued. Source: `adjustNameForValidHeight`. */
 function queueName(work: ClaimWork, name: string, dueHeight: number): string {
   return work.matchesNormalized || dueHeight > work.rules.normalizationForkHeight ? normalizeKey(name) : name;
 }
@@ -144,15 +147,14 @@ function addOutput(work: ClaimWork, tx: ClaimTx, output: ClaimOutput): void {
 }
 
 /**
- * Takes what an input spends out of the queue or the trie; null when it is in neither.
- * QUIRK: which name's queue is searched depends on an estimate of the valid height from the delay of now, so around
- * the normalization fork a pending item may not be found although its output is spent.
- * Test: test/unit/claimtrie/workarounds.test.ts.
+ * Removes the item spent by an input from the queue or the trie; null when it is in neither. QUIRK: the name whose queue is
+ * searched depends on an estimate of the valid height, computed with the current delay. Around the normalization fork a
+ * pending item may therefore not be found although its output is spent. Test: test/unit/claimtrie/workarounds.test.ts.
  */
 function removeSpent(work: ClaimWork, spend: ClaimSpend): Item | null {
   const raw = toLatin1(spend.name);
   const point = pointKey(spend.txid, spend.n);
-  // After the fork the estimate decides nothing, but asking consumes the flag of the removal workaround.
+  // After the fork the estimate has no effect, but computing it consumes the flag of the removal workaround.
   let queue: string;
   if (work.matchesNormalized) {
     work.removalFlags.delete(raw);
@@ -183,7 +185,7 @@ function removeSpent(work: ClaimWork, spend: ClaimSpend): Item | null {
   return item;
 }
 
-/** Outputs made by the block itself have no row; they are in memory or do not exist. */
+/** Outputs created by the block itself have no row; their items are in memory or do not exist. */
 function filedItem(work: ClaimWork, name: string, coinHeight: number, point: string): Item | null {
   return coinHeight === work.height ? work.ownItem(name, point) : work.item(name, coinHeight, point);
 }

@@ -1,8 +1,8 @@
 /**
- * The order in which the reference checks names for takeovers: that of its hash set of strings. No root depends on it,
- * but the order in which `getchangesinblock` lists what takeovers have activated does.
- * Source: lbrycrd `namesToCheckForTakeover`, a `std::unordered_set<std::string>`; GNU libstdc++ `_Hash_bytes` (64 bits)
- * and `_Hashtable`. Test: test/vectors/claimAnswers.test.ts.
+ * The order in which the reference checks names for takeovers: that of its hash set of strings. No root depends on it, but
+ * `getchangesinblock` lists the items activated by takeovers in this order. Source: lbrycrd `namesToCheckForTakeover`, a
+ * `std::unordered_set<std::string>`; GNU libstdc++ `_Hash_bytes` (64 bits) and `_Hashtable`. Test:
+ * test/vectors/claimAnswers.test.ts.
  */
 
 const MASK = 0xffffffffffffffffn;
@@ -26,9 +26,9 @@ export function stringHash(text: string): bigint {
   return mix((mix(hash) * MULTIPLIER) & MASK);
 }
 
-/** Bucket counts of a set that grows from nothing: each the least prime of the library's list above twice the last. */
+/** Bucket counts of a growing set: each is the least prime in the library's list above twice the previous one. */
 const BUCKET_COUNTS = [13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753, 42043, 85229, 172933];
-/** Larger sets are not ordered, to bound the memory: only a listing depends on it. */
+/** Larger sets are not ordered, to limit the memory: only a listing depends on the order. */
 export const MAX_ORDERED = BUCKET_COUNTS[BUCKET_COUNTS.length - 1]!;
 
 interface Entry {
@@ -37,7 +37,7 @@ interface Entry {
   next: Entry | null;
 }
 
-/** A chain of entries in which each bucket's begin after the entry that its slot names. */
+/** A linked list of entries. A bucket's slot names the entry before the bucket's first entry. */
 class HashSet {
   private readonly head: Entry = { name: '', hash: 0n, next: null };
   private buckets: (Entry | undefined)[] = [];
@@ -54,7 +54,7 @@ class HashSet {
     return Number(entry.hash % BigInt(this.buckets.length));
   }
 
-  /** Inserts at the front of its bucket; an empty bucket moves to the front of all. */
+  /** Inserts at the front of the bucket; an empty bucket is inserted at the front of the list. */
   private link(entry: Entry): void {
     const bucket = this.bucketOf(entry);
     const before = this.buckets[bucket];
@@ -85,7 +85,7 @@ class HashSet {
   }
 }
 
-/** Distinct names, given in the order in which they were put into the set, in the set's own order. */
+/** Sorts distinct names, in order of insertion, into the set's iteration order. */
 export function setOrder(names: readonly string[]): string[] {
   if (names.length >= MAX_ORDERED) return [...names];
   const set = new HashSet();

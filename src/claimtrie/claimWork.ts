@@ -1,8 +1,8 @@
 /**
- * The claim trie while a block is being connected: its names, items and paths, loaded ahead or read when they are used,
- * and the elementary changes that the steps of a block are made of. Owns the bookkeeping of one block; the order of the steps is in
- * `blockTransactions.ts` and `blockEnd.ts`, loading and storing in `store/claims`. Everything is synchronous.
- * Source: lbrycrd `CClaimTrieCacheBase`, whose working copy decides some outcomes (see the workarounds below).
+ * The claim trie while a block is being connected: its names, items and paths, prefetched or read on first use, and the
+ * elementary changes that the steps of a block consist of. Does the bookkeeping of one block; the order of the steps is in
+ * `blockTransactions.ts` and `blockEnd.ts`, loading and storing in `store/claims`. Everything is synchronous. Source:
+ * lbrycrd `CClaimTrieCacheBase`, whose working copy decides some outcomes (see the workarounds below).
  */
 import type { Bytes } from '../util/bytes.js';
 import { MAX_ORDERED } from './checkOrder.js';
@@ -27,7 +27,7 @@ import type { TrieNode } from './trieNode.js';
 import type { ClaimRules, ClaimSpend } from './types.js';
 import { WorkTrie } from './workTrie.js';
 
-/** What a name was at the start of the block. */
+/** State of a name at the start of the block. */
 export interface NameBase {
   hadClaims: boolean;
   /** Empty without claims. */
@@ -39,26 +39,26 @@ export interface NameWork {
   readonly name: string;
   readonly state: NameState;
   readonly base: NameBase;
-  /** A takeover check is due at the end of the block. */
+  /** A takeover check is needed at the end of the block. */
   check: boolean;
   /** The state differs from its row. */
   changed: boolean;
   /** The node's part of the hash must be recomputed. */
   claimsChanged: boolean;
-  /** Next number for an item that is filed here in this block. */
+  /** Next number for an item that is stored here in this block. */
   nextOrdinal: number;
-  /** Items made in this block that are pending here. */
+  /** Items created in this block that are pending here. */
   newPending: Set<Item>;
 }
 
-/** One line of the block's log: what disconnecting must take back, in order. */
+/** One event of the block's log; disconnecting reverts the events in order. */
 export type WorkEvent =
   | { op: 'create' | 'spend' | 'expire' | 'activate'; item: Item }
   | { op: 'refile'; item: Item; to: Item }
   | { op: 'takeover'; name: string; before: number; owner: ActiveClaim | undefined; formerId: string }
   | { op: 'snapshot'; name: string; before: number };
 
-/** Effect of a transaction on an item: made, or spent by the transaction with this id. */
+/** Effect of a transaction on an item: created, or spent by the transaction with this id. */
 export interface ClaimOperation {
   readonly item: Item;
   readonly spentBy: Bytes | null;
@@ -71,11 +71,11 @@ export interface TakeoverCheck {
 }
 
 /**
- * Where the work finds what was not fetched ahead, at once. What it answers has joined `names`, or `items` of the work.
- * Fetching ahead is for speed: a block must come out the same without it.
+ * Synchronous source of data that was not prefetched. Its results have been added to `names` or `items` of the work.
+ * Prefetching is only for speed: the result of a block must not depend on it.
  */
 export interface ClaimSource {
-  /** The name as it is stored; an empty one where nothing is. */
+  /** The stored name; an empty one if there is none. */
   readName(name: string): NameWork;
   /** The stored item; null if there is none. */
   readItem(name: string, since: number, point: string): Item | null;
@@ -91,35 +91,34 @@ export class ClaimWork {
   readonly rules: ClaimRules;
   readonly height: number;
   readonly names = new Map<string, NameWork>();
-  /** Null if there is surely no such item. */
+  /** Null if the item is known not to exist. */
   readonly items = new Map<string, Item | null>();
   trie: WorkTrie;
   readonly events: WorkEvent[] = [];
-  /** What the block's transactions did, in their order; unlike the log it knows what came and went within the block. */
+  /** Effects of the block's transactions, in order; unlike the log, they include items created and removed within the block. */
   readonly operations: ClaimOperation[] = [];
-  /** Spends in the block of outputs that the trie does not hold: expired outputs, and outputs that never took effect. */
+  /** Spends of outputs that the trie does not contain: expired outputs, and outputs that never took effect. */
   readonly unknownSpends: ClaimSpend[] = [];
-  /** Rows of the due queue: what joins and what leaves, by height. */
+  /** Changes to the due queue by height: items added and removed. */
   readonly dueAdded = new Map<number, Set<Item>>();
   readonly dueRemoved = new Map<number, Set<Item>>();
   /** Items that enter the trie at the end of the block without having been stored as pending, oldest first. */
   readonly newDue = new Set<Item>();
-  /** Claim ids whose index row changes: to the raw name, or away. */
+  /** Claim ids whose index row changes: set to the raw name, or removed. */
   readonly claimIndex = new Map<string, string | null>();
-  /** Names to be checked for takeovers, in the order in which they came up. */
+  /** Names to be checked for takeovers, in the order of their first request. */
   readonly checkOrder = new Set<string>();
   readonly matchesNormalized: boolean;
   readonly filesNormalized: boolean;
   /**
-   * Names which lost their last claim in this block while they had a child.
-   * QUIRK: the next question for such a name's delay finds none, once. Source: `removalWorkaround`.
-   * Test: test/unit/claimtrie/workarounds.test.ts.
+   * Names that lost their last claim in this block while they had a child. QUIRK: the next delay lookup for such a name
+   * finds no owner, once. Source: `removalWorkaround`. Test: test/unit/claimtrie/workarounds.test.ts.
    */
   readonly removalFlags = new Set<string>();
   /**
-   * Names with a spent support while they were not in the reference's working copy; true once made again.
-   * QUIRK: their takeover height becomes this block's. Source: `takeoverWorkaround`.
-   * Test: test/unit/claimtrie/workarounds.test.ts.
+   * Names with a support that was spent while they were not in the reference's working copy; true once the name was created
+   * again. QUIRK: their takeover height becomes this block's. Source: `takeoverWorkaround`. Test:
+   * test/unit/claimtrie/workarounds.test.ts.
    */
   private readonly takeoverFlags = new Map<string, boolean>();
   /** Nodes whose children the reference's working copy holds. Source: `cacheData`. */
@@ -144,18 +143,18 @@ export class ClaimWork {
     return new WorkTrie((path) => this.source.readNode(path));
   }
 
-  /** Read now unless it is loaded. */
+  /** Returns the name; reads it if it is not loaded. */
   name(name: string): NameWork {
     return this.names.get(name) ?? this.source.readName(name);
   }
 
-  /** Read now unless it is loaded, or known not to be. */
+  /** Returns the item; reads it unless it is loaded or known not to exist. */
   item(name: string, since: number, point: string): Item | null {
     const item = this.items.get(itemId(name, since, point));
     return item === undefined ? this.source.readItem(name, since, point) : item;
   }
 
-  /** The item that an output of this block was made, if it still is one: it has no row yet. */
+  /** The item created by an output of this block, if it still exists: it has no row yet. */
   ownItem(name: string, point: string): Item | null {
     return this.items.get(itemId(name, this.height, point)) ?? null;
   }
@@ -164,13 +163,13 @@ export class ClaimWork {
     this.items.set(itemId(item.name, item.since, item.point), item);
   }
 
-  /** The name's owner is decided at the end of the block. */
+  /** Requests a takeover check of the name at the end of the block. */
   requestCheck(work: NameWork): void {
     work.check = true;
     if (this.checkOrder.size < MAX_ORDERED) this.checkOrder.add(work.name);
   }
 
-  /** A new item joins the queue under its name. */
+  /** Adds a new item to the queue under its name. */
   queueNew(item: Item): void {
     const work = this.name(item.name);
     this.addItem(item);
@@ -182,7 +181,7 @@ export class ClaimWork {
     if (item.kind !== 'support') this.claimIndex.set(item.claimId, item.rawName);
   }
 
-  /** Takes a pending item out of the queue, whatever becomes of it. */
+  /** Removes a pending item from the queue, for whatever reason. */
   private unqueue(item: Item): void {
     const work = this.name(item.name);
     countPending(work.state, item.dueHeight, -1);
@@ -210,7 +209,7 @@ export class ClaimWork {
       this.events.push({ op: removal === REMOVAL.spent ? 'spend' : 'expire', item });
   }
 
-  /** A pending item enters the trie. Source: `addToCache`. */
+  /** Activates a pending item in the trie. Source: `addToCache`. */
   activate(item: Item): void {
     this.unqueue(item);
     const name = this.filesNormalized ? normalizeKey(item.name) : item.name;
@@ -221,7 +220,7 @@ export class ClaimWork {
     this.enter(target);
   }
 
-  /** Logs a new item, which thereby gets its number. */
+  /** Logs the creation of an item and assigns its number. */
   recordCreation(item: Item): void {
     this.number(item);
     this.events.push({ op: 'create', item });
@@ -234,7 +233,7 @@ export class ClaimWork {
     work.changed = true;
   }
 
-  /** Files an item under another name; the caller moves its amount. Answers the item that is filed there. */
+  /** Stores an item under another name; the caller moves its amount. Returns the item under the new name. */
   refile(item: Item, name: string): Item {
     const from = this.name(item.name);
     const to = this.name(name);
@@ -274,7 +273,7 @@ export class ClaimWork {
     this.requestCheck(work);
   }
 
-  /** Takes the item's weight from the trie. Source: `removeClaimFromTrie`, `removeSupportFromMap`. */
+  /** Removes the item's weight from the trie. Source: `removeClaimFromTrie`, `removeSupportFromMap`. */
   leave(item: Item, check: boolean): void {
     const work = this.name(item.name);
     work.changed = true;
@@ -293,7 +292,7 @@ export class ClaimWork {
     if (children.length > 0 && this.watchesRemovals) this.removalFlags.add(item.name);
   }
 
-  /** An active item is spent or expires. */
+  /** Removes an active item that is spent or expires. */
   end(item: Item, removal: Removal): void {
     this.leave(item, true);
     this.name(item.name).state.alive--;
@@ -301,13 +300,13 @@ export class ClaimWork {
     if (item.kind !== 'support') this.claimIndex.set(item.claimId, null);
   }
 
-  /** The reference loads a name's path into its working copy. Only while transactions are processed. */
+  /** Records that the reference loads a name's path into its working copy. Only while transactions are processed. */
   noteLoad(name: string): void {
     if (!this.watchesTakeovers) return;
     for (const node of this.trie.storedPath(name)) this.expanded.add(node);
   }
 
-  /** A support of the name is touched: notes whether its node is outside the working copy. */
+  /** Called when a support of the name changes: records whether its node is outside the working copy. */
   noteSupport(name: string, inTransactions: boolean): void {
     if (!this.watchesTakeovers || this.takeoverFlags.has(name)) return;
     if (!this.name(name).base.hadClaims) return;

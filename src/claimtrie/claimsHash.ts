@@ -1,5 +1,5 @@
 /**
- * The claims' part of a node's hash: value hashes and, in the form with all claims, their merkle root.
+ * The claims' part of a node's hash: value hashes and, in the all-claims form, their merkle root.
  * Source: lbrycrd `getValueHash`, `getClaimHashes`.
  */
 import { sha256d } from '../crypto/hash.js';
@@ -7,7 +7,7 @@ import type { Bytes } from '../util/bytes.js';
 import { rootOf } from './fastHash.js';
 import { pointIndex } from './item.js';
 
-/** Output numbers and takeover heights repeat: their hashes are kept, up to a number. */
+/** Output numbers and takeover heights repeat, so their hashes are cached, up to this number. */
 const MAX_KEPT = 4096;
 const decimals = new Map<number, Bytes>();
 const heights = new Map<number, Bytes>();
@@ -39,7 +39,7 @@ const HASH_BYTES = 32;
 const message = Buffer.alloc(96);
 const txid = Buffer.alloc(TXID_BYTES);
 
-/** The id hashed last, and its hash: neighbours are often of one transaction. */
+/** The txid hashed last, and its hash: consecutive claims often belong to one transaction. */
 let latestTxid = '';
 let latestHash: Bytes = Buffer.alloc(0);
 
@@ -58,7 +58,7 @@ export function valueHash(point: string, takeover: number): Bytes {
   return hashOfValue(txidHash(point), pointIndex(point), takeover);
 }
 
-/** The same written to `leaves`, of the output `n` of a transaction whose id is at `at` of `row`. */
+/** The same written to `leaves`, for output `n` of the transaction whose id is at offset `at` of `row`. */
 export function valueHashInto(
   leaves: Buffer,
   to: number,
@@ -77,14 +77,14 @@ function hashOfValue(hashOfTxid: Bytes, n: number, takeover: number): Bytes {
   return sha256d(message);
 }
 
-/** The hashes of a name's claims back to back, in the order of the claims. */
+/** The hashes of a name's claims, concatenated in the order of the claims. */
 export function claimLeaves(claims: readonly { readonly point: string }[], takeover: number): Buffer {
   const leaves = Buffer.allocUnsafe(claims.length * HASH_BYTES);
   claims.forEach(({ point }, i) => leaves.set(valueHash(point, takeover), i * HASH_BYTES));
   return leaves;
 }
 
-/** What a name's claims, best first, contribute to its node: 32 bytes; null without claims. */
+/** The claims' part of the hash of a name's node: 32 bytes; null without claims. The claims are ordered, best first. */
 export function claimsHash(
   claims: readonly { point: string }[],
   takeover: number,

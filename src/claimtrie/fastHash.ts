@@ -1,7 +1,6 @@
 /**
- * The hashes of the trie, by the addon where it is there and by their readable fallbacks where it is not. Owns the choice
- * only: below a few hashes the crossing costs more than it saves.
- * Test: test/unit/claimtrie/fastHash.test.ts.
+ * The hashes of the trie, by the addon if it is loaded and else by the readable fallbacks. Only makes this choice: for a few
+ * hashes, the call into the addon costs more than it saves. Test: test/unit/claimtrie/fastHash.test.ts.
  */
 import { hash160, sha256dPair } from '../crypto/hash.js';
 import { merkleRoot } from '../crypto/merkle.js';
@@ -9,10 +8,10 @@ import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 
 const HASH_BYTES = 32;
-/** Measured: from three leaves on one native call is cheaper. */
+/** Measured: from three leaves on, one native call is faster. */
 const NATIVE_LEAVES = 3;
 
-/** Leaves back to back for the addon; grows with the widest node. */
+/** Buffer of concatenated leaves for the addon; grows with the widest node. */
 let leaves = Buffer.alloc(256 * HASH_BYTES);
 
 /** RIPEMD-160 of SHA-256. */
@@ -21,7 +20,7 @@ export function hash160Of(message: Bytes): Bytes {
   return native ? native.hash160(message) : hash160(message);
 }
 
-/** Bitcoin's merkle root of one hash or more. */
+/** Bitcoin's merkle root of at least one hash. */
 export function rootOf(hashes: readonly Bytes[]): Bytes {
   const { length } = hashes;
   if (length === 1) return hashes[0]!;
@@ -31,7 +30,7 @@ export function rootOf(hashes: readonly Bytes[]): Bytes {
   return sha256dPair(hashes[0]!, hashes[1]!);
 }
 
-/** The same of hashes that lie back to back, at least one. */
+/** The same for concatenated hashes, at least one. */
 export function rootOfLeaves(flat: Buffer): Bytes {
   if (flat.length === HASH_BYTES) return flat;
   const native = flat.length >= NATIVE_LEAVES * HASH_BYTES ? loadNative() : null;
@@ -43,7 +42,7 @@ export function rootOfLeaves(flat: Buffer): Bytes {
   ).root;
 }
 
-/** The hashes back to back: a view, good until the next call. */
+/** The hashes concatenated: a view, valid until the next call. */
 function packed(hashes: readonly Bytes[]): Buffer {
   const bytes = hashes.length * HASH_BYTES;
   if (bytes > leaves.length) leaves = Buffer.alloc(2 * bytes);

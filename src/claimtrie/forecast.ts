@@ -1,7 +1,7 @@
 /**
- * What blocks without claim transactions will do to a name: pending items enter when they are due or when the name
- * changes hands, active ones expire, owners change. By the same order of steps as `blockEnd.ts`. Not shown: what the
- * normalization fork moves, and what follows when another name's end makes this one stop being a node.
+ * The effects of future blocks without claim transactions on a name: pending items are activated when they are due or when
+ * the name's owner changes, active ones expire, owners change. Uses the same order of steps as `blockEnd.ts`. Not included:
+ * items moved by the normalization fork, and effects of another name's removal that makes this one stop being a node.
  */
 import type { Slices } from '../util/slices.js';
 import { compareCreation, type Item } from './item.js';
@@ -21,17 +21,17 @@ export type ForecastEvent =
   | { type: 'activation' | 'expiration'; height: number; item: Item }
   | { type: 'takeover'; height: number; owner: Owner | null; formerId: string };
 
-/** The claim that owns a name then; null when no one does any more. `formerId` is empty when no one did. */
+/** The claim that owns a name at that time; null when there is no owner any more. `formerId` is empty when there was none. */
 export type Owner = Pick<ActiveClaim, 'claimId' | 'point' | 'amount' | 'effective'>;
 
 export interface NameToCome {
   name: string;
-  /** Everything filed under the name after block `height`. */
+  /** All items stored under the name after block `height`. */
   items: readonly Item[];
   height: number;
-  /** The last block of the forecast; below the normalization fork if `height` is. */
+  /** The last block of the forecast; below the normalization fork if `height` is below it. */
   until: number;
-  /** Names part here, so that it is a node of the trie without claims. */
+  /** Whether names branch here, so that it is a node of the trie even without claims. */
   isParting: boolean;
 }
 
@@ -42,14 +42,14 @@ export function* forecastName(rules: ClaimRules, coming: NameToCome): Slices<For
   return (yield* foreseeName(rules, coming)).events;
 }
 
-/** Upcoming events, and the owner of the name after each. */
+/** Future events, and the owner of the name after each. */
 export interface Foreseen {
   readonly events: readonly ForecastEvent[];
-  /** Null if no one does. */
+  /** Null if the name has no owner. */
   ownerAt(height: number): Owner | null;
 }
 
-/** The same with the owner after each block up to `until`. */
+/** The same, with the owner after each block up to `until`. */
 export function* foreseeName(
   rules: ClaimRules,
   coming: NameToCome,
@@ -88,7 +88,7 @@ function addTo(map: Map<number, Item[]>, height: number, item: Item): void {
   else map.set(height, [item]);
 }
 
-/** The owner in the present state of the forecast. */
+/** The owner in the current state of the forecast. */
 export function ownerOf({ claims }: NameState): Owner | null {
   const best = claims[0];
   if (best === undefined) return null;
@@ -104,7 +104,7 @@ class NameFuture {
   private readonly rules: ClaimRules;
   private readonly name: string;
   private readonly isParting: boolean;
-  /** The owner is to be decided at the end of the block. */
+  /** The owner must be decided at the end of the block. */
   private check = false;
 
   constructor(rules: ClaimRules, { name, isParting }: NameToCome) {
@@ -136,7 +136,7 @@ class NameFuture {
   }
 
   private expire(height: number, item: Item): void {
-    // What the refiling left behind under a raw name is not found any more and stays.
+    // Items that the refiling left under a raw name are not found any more and stay.
     if (matchesNormalized(this.rules, height) && normalizeKey(this.name) !== this.name) return;
     if (!this.active.delete(item)) return;
     this.change(item);

@@ -1,6 +1,6 @@
 /**
- * One claim or support as the trie files it: what it is, since when, and what became of it. Plain data and its orders.
- * Its bytes on disk are `store/claims/rows/itemRow.ts`'s business.
+ * One claim or support as stored in the trie: its contents, its heights, and its removal. Plain data and its sort orders.
+ * `store/claims/rows/itemRow.ts` defines the bytes on disk.
  */
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { hash160Of } from './fastHash.js';
@@ -12,9 +12,9 @@ export const REMOVAL = { spent: 1, expired: 2, refiled: 3 } as const;
 export type Removal = (typeof REMOVAL)[keyof typeof REMOVAL];
 
 export interface Item {
-  /** Name under which it is filed: pending items under the name of their queue. */
+  /** Name under which the item is stored; pending items under the name of their queue. */
   name: string;
-  /** The block at whose end it was first filed there: its creation, or the block that refiled it. */
+  /** The block at whose end the item was first stored under this name: its creation, or the block that refiled it. */
   since: number;
   /** Outpoint: txid in wire order and the output number, big endian, 36 code units; string order is consensus order. */
   point: string;
@@ -22,22 +22,22 @@ export interface Item {
   /** 20 code units, wire order. */
   claimId: string;
   amount: bigint;
-  /** The height of the block that holds the output. */
+  /** The height of the block that contains the output. */
   height: number;
   /** Offset of its transaction in that block. */
   txOffset: number;
   /** Height for which it was queued. */
   dueHeight: number;
-  /** Block in which it entered the trie, 0 while pending. Its valid height from then on. */
+  /** Block in which the item entered the trie, which is then its valid height; 0 while pending. */
   activated: number;
-  /** Block that took it from here, 0 while it is filed here. */
+  /** Block that removed the item from this name, 0 while it is stored here. */
   removed: number;
   removal: Removal | 0;
-  /** The name as its script has it. */
+  /** The name as in the output script. */
   rawName: string;
   /** Number among the items with the same name and `since`. */
   ordinal: number;
-  /** Made in the block in work: no row has it yet. */
+  /** Created in the current block: there is no row yet. */
   isNew: boolean;
 }
 
@@ -59,19 +59,19 @@ export function pointIndex(point: string): number {
   );
 }
 
-/** Id of the claim made at an outpoint. Source: `ClaimIdHash`, whose message is the outpoint as we key it. */
+/** Id of the claim created at an outpoint. Source: `ClaimIdHash`; its message has the same bytes as our outpoint key. */
 export function claimIdAtPoint(point: string): string {
   return toLatin1(hash160Of(fromLatin1(point)));
 }
 
-/** The order in which outputs came into being: by block, transaction and output number. */
+/** The order in which outputs were created: by block, transaction and output number. */
 export function compareCreation(a: CreationOrder, b: CreationOrder): number {
   return a.height - b.height || a.txOffset - b.txOffset || pointIndex(a.point) - pointIndex(b.point);
 }
 
 /**
- * The order in which active supports joined a name: by block; in a block what the normalization fork moved there, name by
- * name, then those that were due, then those that a takeover brought in.
+ * The order in which active supports were added to a name: by block; within a block first the supports that the
+ * normalization fork moved there, name by name, then the due ones, then those activated by a takeover.
  */
 export function compareJoining(a: Item, b: Item): number {
   const [movedA, movedB] = [a.since > a.activated, b.since > b.activated];

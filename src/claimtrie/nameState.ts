@@ -1,13 +1,13 @@
 /**
- * The present state of one name: its active claims in their order, the sums of active supports, its takeover height,
- * and counters of what is filed under it. Owns the order of claims; knows neither blocks nor rows. A name with very many
- * claims costs a change what finding a place among them does, not a walk over all.
- * Source: lbrycrd `CClaimTrieData`, `CClaimValue::operator<`, `reorderClaims`.
+ * The current state of one name: its active claims in order, the sums of active supports, its takeover height, and counters
+ * of the items stored under it. Defines the order of claims; independent of blocks and rows. In a name with very many
+ * claims, a change costs the search for a position, not a walk over all claims. Source: lbrycrd `CClaimTrieData`,
+ * `CClaimValue::operator<`, `reorderClaims`.
  */
 import { intact } from './corruption.js';
 import { claimIdAtPoint, type Item } from './item.js';
 
-/** A claim in the trie. Its item row knows more; here is what order and root need. */
+/** A claim in the trie. Its item row has further fields; this class has those that order and root need. */
 export class ActiveClaim {
   readonly point: string;
   readonly amount: bigint;
@@ -15,13 +15,13 @@ export class ActiveClaim {
   readonly height: number;
   /** Part of the key of its item row. */
   readonly since: number;
-  /** Own amount and active supports. */
+  /** Effective amount: own amount plus active supports. */
   effective: bigint;
-  /** Never updated: its id follows from its outpoint. */
+  /** Never updated: its id is derived from its outpoint. */
   readonly isOriginal: boolean;
   private id: string | null;
 
-  /** `claimId` may be null for an original claim; it is computed when someone asks. */
+  /** `claimId` may be null for an original claim; it is then computed on first use. */
   constructor(
     point: string,
     isOriginal: boolean,
@@ -56,23 +56,23 @@ export function compareClaims(
 }
 
 export interface NameState {
-  /** Height of the last takeover; 0 when there is none to speak of. */
+  /** Height of the last takeover; 0 if there was none. */
   takeover: number;
   /** Best first. */
   claims: ActiveClaim[];
-  /** Active supports of ids that have no active claim here, by id; none is zero. */
+  /** Sums of active supports for claim ids without an active claim here, by id; none is zero. */
   dangling: Map<string, bigint>;
   /** Number of pending items by due height. */
   pending: Map<number, number>;
-  /** Items filed here: active and pending, claims and supports. */
+  /** Number of items stored here: active and pending, claims and supports. */
   alive: number;
-  /** Items ever filed here since the last snapshot of its history. */
+  /** Number of items stored here since the last snapshot of the name's history. */
   sinceSnapshot: number;
-  /** Index of the claims, built by the first lookup in a large name. */
+  /** Index of the claims, created by the first lookup in a large name. */
   index: ClaimIndex | null;
 }
 
-/** Fewer claims are looked through. Arbitrary: an index costs as much as some walks over all. */
+/** Below this number of claims a lookup scans all. Arbitrary: an index costs as much as some scans. */
 const INDEXED_CLAIMS = 32;
 
 /** The claims of a name by outpoint and by claim id. */
@@ -94,19 +94,19 @@ export function emptyNameState(): NameState {
   };
 }
 
-/** Whether nothing needs to be kept about the name. */
+/** Whether the state is empty, so that no row is needed for the name. */
 export function isBlank(state: NameState): boolean {
   return state.takeover === 0 && state.alive === 0 && state.sinceSnapshot === 0;
 }
 
-/** Active supports under the name, those without amount included. */
+/** Number of active supports under the name, including those with amount zero. */
 export function countActiveSupports(state: NameState): number {
   let pending = 0;
   for (const count of state.pending.values()) pending += count;
   return state.alive - state.claims.length - pending;
 }
 
-/** Position of the claim between two others, or of where it would stand. */
+/** Position of the claim in the sorted list, or the position at which it would be inserted. */
 function positionOf(
   claims: readonly ActiveClaim[],
   claim: ActiveClaim,
@@ -124,8 +124,8 @@ function positionOf(
 }
 
 /**
- * Brings the claim at `from` to its place among the others, which are in order. Moves nothing beyond that place: many
- * times faster than taking it out and putting it in again.
+ * Moves the claim at `from` to its position among the others, which are sorted. Moves only the claims in between: many times
+ * faster than removing and inserting.
  */
 function settle(claims: ActiveClaim[], from: number): void {
   const claim = claims[from]!;
@@ -136,7 +136,7 @@ function settle(claims: ActiveClaim[], from: number): void {
   claims[to] = claim;
 }
 
-/** The index of a name with many claims, made when it is wanted first; null if there are few. */
+/** The index of a name with many claims, created on first use; null if there are few. */
 function indexOf(state: NameState): ClaimIndex | null {
   if (state.index === null && state.claims.length >= INDEXED_CLAIMS) {
     state.index = { byPoint: new Map(), byId: new Map() };
@@ -172,7 +172,7 @@ export function findById(state: NameState, claimId: string): ActiveClaim | undef
   return same && (same.length === 1 ? same[0] : same.toSorted(compareClaims)[0]);
 }
 
-/** Adds `amount`, which may be negative, to the supports of `claimId`. Answers whether the order of claims changed. */
+/** Adds `amount`, which may be negative, to the supports of `claimId`. Returns whether the order of claims changed. */
 export function addSupport(state: NameState, claimId: string, amount: bigint): boolean {
   if (amount === 0n) return false;
   const claim = findById(state, claimId);

@@ -1,7 +1,7 @@
 /**
- * How the chain compares names from the normalization fork on: NFD, then full case folding, by Unicode 11 data.
- * Owns the rule for one name; from which height it holds is decided where names are looked up.
- * Source: lbrycrd claimtrieforks.cpp `normalizeClaimName` (ICU 63), UAX #15, Unicode 11 section 3.13.
+ * Normalization of names since the normalization fork: NFD, then full case folding, by Unicode 11 data. Contains the rule
+ * for one name; the code that looks up names decides from which height it applies. Source: lbrycrd claimtrieforks.cpp
+ * `normalizeClaimName` (ICU 63), UAX #15, Unicode 11 section 3.13.
  */
 import type { Bytes } from '../util/bytes.js';
 import { TABLE_END, unicodeTables } from './unicode/tables.js';
@@ -34,7 +34,7 @@ function pushHangul(syllable: number, out: number[]): void {
   if (trailing !== 0) out.push(TRAILING_BASE + trailing);
 }
 
-/** Sorts each run of combining marks by class, equal ones in their order. Source: UAX #15, canonical ordering. */
+/** Sorts each run of combining marks by class; the sort is stable. Source: UAX #15, canonical ordering. */
 export function orderMarks(codes: number[]): void {
   for (let start = 0; start < codes.length; start++) {
     let before = classOf(codes[start]!);
@@ -55,7 +55,7 @@ export function orderMarks(codes: number[]): void {
   }
 }
 
-/** Appends the decomposition of each code point; marks are not ordered yet. */
+/** Appends the decomposition of each code point, without ordering marks. */
 export function appendDecomposed(codes: readonly number[], out: number[]): void {
   for (const code of codes) {
     const place = code < TABLE_END ? decomposition[code]! : 0;
@@ -101,11 +101,10 @@ function lowerAscii(name: Bytes, firstUpper: number): Bytes {
 }
 
 /**
- * The normalized form of a name. A name that is not well-formed UTF-8 stays as it is. The answer may be `name` itself,
- * so neither may be written to afterwards.
- * QUIRK: folding comes after the ordering of marks and nothing is ordered again. Once is enough all the same: the one
- * mark that folds to a letter (U+0345) has the highest class, so none is behind it.
- * Test: test/unit/claimtrie/normalize.test.ts, test/fuzz/name.test.ts.
+ * The normalized form of a name. A name that is not well-formed UTF-8 is returned unchanged. The result may be `name`
+ * itself, so neither may be modified afterwards. QUIRK: folding comes after the ordering of marks, and marks are not ordered
+ * again. Normalizing is idempotent nevertheless: the one mark that folds to a letter (U+0345) has the highest class, so no
+ * mark follows it. Test: test/unit/claimtrie/normalize.test.ts, test/fuzz/name.test.ts.
  */
 export function normalizeName(name: Bytes): Bytes {
   let firstUpper = -1;

@@ -1,6 +1,6 @@
 /**
- * The normalized form of names that are far longer than any in the chain, as callers may send them. What comes out is
- * what `normalizeName` gives; the tests hold the two together.
+ * Normalizes names that are far longer than any in the chain, as callers may send them. The results equal those of
+ * `normalizeName`; tests compare both.
  */
 import { isUtf8 } from 'node:buffer';
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
@@ -8,19 +8,19 @@ import { AT_ONCE_SIZE, type Slices } from '../util/slices.js';
 import { appendDecomposed, classOf, foldCodePoints, normalizeName, orderMarks } from './normalize.js';
 import { decodeUtf8, encodeUtf8 } from './unicode/utf8.js';
 
-/** Marks sorted one by one; a longer run is put in order by classes, in time by its length. */
+/** Longest run of marks that is sorted by comparison; a longer run is sorted by class in linear time. */
 const SORTED_AT_ONCE = 1024;
-/** Code points looked at between two pauses. */
+/** Code points processed between two pauses. */
 const CODES_AT_ONCE = 16_384;
 
-/** Bytes up to a boundary of characters. */
+/** The end of a piece of the name, moved to a character boundary. */
 function pieceEnd(name: Bytes, end: number): number {
   if (end >= name.length) return name.length;
   while ((name[end]! & 0xc0) === 0x80) end--;
   return end;
 }
 
-/** Marks in the order of their classes, equal ones in theirs. */
+/** Sorts marks by class; the sort is stable. */
 function* orderRun(marks: readonly number[]): Slices<number[]> {
   const byClass: number[][] = [];
   for (let i = 0; i < marks.length; i++) {
@@ -36,25 +36,25 @@ function* orderRun(marks: readonly number[]): Slices<number[]> {
   return ordered;
 }
 
-/** Folds what is in order and writes it. */
+/** Folds code points that are in order, and writes the result. */
 function* finish(codes: readonly number[], parts: Bytes[]): Slices<void> {
   for (let at = 0; at < codes.length; at += CODES_AT_ONCE, yield) {
     parts.push(encodeUtf8(foldCodePoints(codes.slice(at, at + CODES_AT_ONCE))));
   }
 }
 
-/** Index of the last code point that is not a mark, -1 for none, among those from `from` on. */
+/** Index of the last code point, at or after `from`, that is not a mark; -1 if there is none. */
 function lastStarter(codes: readonly number[], from: number): number {
   for (let i = codes.length - 1; i >= from; i--) if (classOf(codes[i]!) === 0) return i;
   return -1;
 }
 
-/** `normalizeName` in slices. `pieceBytes` are looked at between two pauses. */
+/** `normalizeName` in slices. `pieceBytes` are processed between two pauses. */
 export function* normalizeNameInSlices(name: Bytes, pieceBytes = AT_ONCE_SIZE): Slices<Bytes> {
   if (name.length <= pieceBytes) return normalizeName(name);
   if (!isUtf8(name)) return name;
   const parts: Bytes[] = [EMPTY_BYTES];
-  /** A character and the marks that came after it; more of them may follow. */
+  /** A character and the marks after it; more marks may follow. */
   let open: number[] = [];
   for (let at = 0, end: number; at < name.length; at = end, yield) {
     end = pieceEnd(name, at + pieceBytes);

@@ -1,5 +1,5 @@
 /**
- * Name proofs in both forms, from the nodes on the way to a name. Pure.
+ * Name proofs in both forms, built from the nodes on the path to a name. Pure.
  * Source: lbrycrd claimtrie.cpp and claimtrieforks.cpp `getProofForName`, rpc/claimtrie.cpp `proofToJSON`.
  */
 import { merklePath } from '../crypto/merkle.js';
@@ -11,16 +11,16 @@ import { childrenHash, claimsHalf, completeEdge } from './trieNode.js';
 
 const HASH_BYTES = 32;
 
-/** A claim by its outpoint (`pointKey`) and its id, both in code units. */
+/** A claim by its outpoint (`pointKey`) and its id, both as latin1 strings. */
 export interface PathClaim {
   readonly point: string;
   readonly claimId: string;
 }
 
-/** Claims of a node, however they are kept. */
+/** Claims of a node, independent of their storage. */
 export interface PathClaims {
   readonly length: number;
-  /** The claim at a place that is not negative. */
+  /** The claim at a position from 0. */
   at(place: number): PathClaim | undefined;
   /** Its id alone. */
   idAt(place: number): string;
@@ -49,31 +49,31 @@ export class ListedClaims implements PathClaims {
 
 export const NO_PATH_CLAIMS: PathClaims = new ListedClaims([]);
 
-/** A node on the way, and the active claims that live there, best first. */
+/** A node on the path, and its active claims, best first. */
 export interface PathNode {
   path: string;
-  /** The ways to its children, in byte order. */
+  /** The edges to its children, in byte order. */
   edges: readonly string[];
-  /** The children's hashes back to back. */
+  /** The children's hashes, concatenated. */
   hashes: Buffer;
   claims: PathClaims;
   takeover: number;
-  /** The hashes of the claims (`claimLeaves`) where they are known already. */
+  /** The hashes of the claims (`claimLeaves`) if they are already known. */
   leaves?: Buffer;
 }
 
 /** A node of the old form. */
 export interface ProofNode {
-  /** In byte order; null stands for the child on the way, whose hash the reader computes. */
+  /** In byte order; null marks the child on the path, whose hash the verifier computes. */
   children: { character: number; nodeHash: Bytes | null }[];
-  /** Null without claims, and at the name itself. */
+  /** Null without claims, and for the name itself. */
   valueHash: Bytes | null;
 }
 
 export interface NameProof {
-  /** Old form, from the root. */
+  /** Old form: the nodes from the root on. */
   nodes: ProofNode[];
-  /** Form with all claims, from the name; `odd` means that the reader's hash goes to the right. */
+  /** All-claims form: the pairs from the name up; `odd` means that the verifier's hash is on the right. */
   pairs: { odd: boolean; hash: Bytes }[];
   /** The proven claim; null when the name has none. */
   claim: { txid: Bytes; n: number; lastTakeoverHeight: number } | null;
@@ -88,7 +88,7 @@ function hashAt({ hashes }: PathNode, i: number): Buffer {
   return hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES);
 }
 
-/** The old form. `name` is normalized already where the rules say so. */
+/** Builds the old form. `name` is already normalized if the rules require it. */
 export function buildNodesProof(path: readonly PathNode[], name: string): NameProof {
   const proof: NameProof = { nodes: [], pairs: [], claim: null };
   for (const node of path) addNodes(proof, node, name);
@@ -96,8 +96,8 @@ export function buildNodesProof(path: readonly PathNode[], name: string): NamePr
 }
 
 /**
- * QUIRK: the steps within an edge are nodes of their own, and the siblings after the child on the way are listed with
- * the last of these steps, not with the first, where they belong. Test: test/vectors/claimAnswers.test.ts.
+ * QUIRK: each step within an edge is a node of its own, and the siblings after the child on the path are listed with the
+ * last of these steps instead of the first, where they belong. Test: test/vectors/claimAnswers.test.ts.
  */
 function addNodes(proof: NameProof, node: PathNode, name: string): void {
   const { path, edges, claims, takeover } = node;
@@ -124,7 +124,7 @@ function addNodes(proof: NameProof, node: PathNode, name: string): void {
   proof.nodes.push({ children, valueHash: value });
 }
 
-/** The form with all claims. */
+/** Builds the form with all claims. */
 export function buildAllClaimsProof(
   path: readonly PathNode[],
   name: string,

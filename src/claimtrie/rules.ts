@@ -1,23 +1,23 @@
 /**
- * Heights, terms and delays: which rule of the claim trie holds in the block of a given height. Owns no state.
+ * Heights, terms and delays: the rules of the claim trie that apply to the block at a given height. Stateless.
  * Source: lbrycrd claimtrie.cpp `getDelayForName`, claimtrieforks.cpp, consensus/params.h `GetExpirationTime`.
  */
 import type { ClaimRules } from './types.js';
 
 /** Blocks of ownership per block of delay. Source: `nProportionalDelayFactor`. */
 const DELAY_FACTOR = 32;
-/** Four weeks of blocks. Source: `CClaimTrieCacheBase::getDelayForName`. */
+/** Maximum delay: four weeks of blocks. Source: `CClaimTrieCacheBase::getDelayForName`. */
 export const MAX_DELAY = 4032;
 
-/** Blocks that a claim or support lives, as seen by block `height`. */
+/** Lifetime of a claim or support in blocks, as seen by block `height`. */
 export function expirationTerm(rules: ClaimRules, height: number): number {
   return height < rules.extendedExpirationForkHeight ? rules.originalExpiration : rules.extendedExpiration;
 }
 
 /**
- * Height of creation of what is due to expire in block `height`, or -1 when nothing can be.
- * The extension moves every row of the queue that is left when its block begins, those due exactly then too; what
- * had been due before had its chance. Source: `forkForExpirationChange`.
+ * Creation height of the items due to expire in block `height`, or -1 if there are none. The extension moves every row left
+ * in the queue when its block begins, including those due at that height; items due earlier have already expired. Source:
+ * `forkForExpirationChange`.
  */
 export function expiringCreation(rules: ClaimRules, height: number): number {
   const created = height - expirationTerm(rules, height);
@@ -28,7 +28,7 @@ export function expiringCreation(rules: ClaimRules, height: number): number {
 }
 
 /**
- * The block in which an output of block `height` expires: what is due from the fork on has the extended term. The
+ * The block in which an output of block `height` expires: items due from the fork on have the extended term. The
  * inverse of `expiringCreation`. Source: `forkForExpirationChange`.
  */
 export function expirationHeight(rules: ClaimRules, height: number): number {
@@ -42,7 +42,7 @@ export function matchesNormalized(rules: ClaimRules, height: number): boolean {
   return height > rules.normalizationForkHeight;
 }
 
-/** Whether what enters the trie in block `height` is filed under its normalized name. Source: `incrementBlock`. */
+/** Whether items that enter the trie in block `height` are stored under their normalized names. Source: `incrementBlock`. */
 export function filesNormalized(rules: ClaimRules, height: number): boolean {
   return height >= rules.normalizationForkHeight;
 }
@@ -56,7 +56,7 @@ export function hashesAllClaims(rules: ClaimRules, height: number): boolean {
   return height + 1 >= rules.allClaimsForkHeight;
 }
 
-/** Whether the root after block `height` has the new form while the one before it had the old. */
+/** Whether the root after block `height` has the new form while the previous root has the old one. */
 export function isHashFork(rules: ClaimRules, height: number): boolean {
   return height === rules.allClaimsForkHeight - 1;
 }
@@ -80,14 +80,14 @@ export function inRemovalWorkaround(rules: ClaimRules, height: number): boolean 
 }
 
 /**
- * Blocks that a new claim, made in block `height`, waits: none for a name that no one owns (`takeover` null), else by how
- * long the name has had its owner. Source: `CClaimTrieCacheBase::getDelayForName`.
+ * Delay in blocks of a new claim created in block `height`: 0 for a name without an owner (`takeover` null), else by the
+ * time that the name has had its owner. Source: `CClaimTrieCacheBase::getDelayForName`.
  */
 export function newClaimDelay(height: number, takeover: number | null): number {
   return takeover === null ? 0 : proportionalDelay(height - takeover);
 }
 
-/** The last block of a forecast made after block `height`: names are moved at the normalization fork. */
+/** The last block of a forecast made after block `height`: the normalization fork moves names, so a forecast ends before it. */
 export function lastForeseen(rules: ClaimRules, height: number): number {
   const longest = Math.max(rules.originalExpiration, rules.extendedExpiration, MAX_DELAY);
   const fork = rules.normalizationForkHeight;

@@ -1,7 +1,6 @@
 /**
- * The ways from a node of the claim trie to its children, as they are stored: packed into one byte string. A block passes
- * ten thousand of them and changes one in ten, so they are read where they lie and made into objects for no one but
- * proofs.
+ * The edges from a node of the claim trie to its children, as stored: packed into one byte string. A block visits ten
+ * thousand of them and changes one in ten, so they are read in packed form; only proofs create objects.
  *
  * Layout, per slot in ascending order of the first byte of the edge: twice the length of the edge, plus one for a leaf,
  * as a little-endian base-128 number; the edge; the 32-byte hash of the child.
@@ -15,16 +14,16 @@ const LEAF = 1;
 /** No children. */
 export const NO_SLOTS: Buffer = Buffer.alloc(0);
 
-/** The way to one child. */
+/** The edge to one child. */
 export interface Slot {
   /** Bytes from the node's path to the child's, at least one; the first distinguishes the slots of a node. */
   readonly edge: string;
   readonly hash: Bytes;
-  /** Whether the child has no children, hence no record. */
+  /** Whether the child has no children, and therefore no record. */
   readonly leaf: boolean;
 }
 
-/** A place in packed slots: at one of them, or between two. Used again and again, so that looking costs no memory. */
+/** A position in packed slots: at a slot, or between two. Reused, so that a search allocates no memory. */
 export class SlotCursor {
   private slots = NO_SLOTS;
   /** Offset of the slot. */
@@ -34,7 +33,7 @@ export class SlotCursor {
   hashAt = 0;
   leaf = false;
 
-  /** Goes to the slot that begins at `at`; false behind the last one. */
+  /** Moves to the slot that begins at `at`; false behind the last one. */
   load(slots: Buffer, at: number): boolean {
     this.slots = slots;
     this.at = at;
@@ -52,12 +51,15 @@ export class SlotCursor {
     return true;
   }
 
-  /** Goes to the slot behind this one; false behind the last one. */
+  /** Moves to the next slot; false behind the last one. */
   next(): boolean {
     return this.load(this.slots, this.end);
   }
 
-  /** Goes to the slot whose edge begins with `code`; false when there is none, at the place where it would stand. */
+  /**
+   * Moves to the slot whose edge begins with `code`. Returns false if there is none; the cursor is then at the position for
+   * inserting it.
+   */
   seek(slots: Buffer, code: number): boolean {
     for (let more = this.load(slots, 0); more; more = this.next()) {
       const first = this.first;
@@ -80,7 +82,7 @@ export class SlotCursor {
   }
 
   get edge(): string {
-    // The engine keeps strings of one character: asking for one is much cheaper than decoding it.
+    // The engine caches strings of one character, so this is much cheaper than decoding.
     if (this.edgeLength === 1) return String.fromCharCode(this.first);
     return this.slots.toString('latin1', this.edgeAt, this.hashAt);
   }
@@ -99,7 +101,7 @@ export class SlotCursor {
     this.slots.copy(target, at, this.edgeAt + skip, this.hashAt);
   }
 
-  /** Length of the common beginning of the edge and of `name` from `depth` on. */
+  /** Length of the common prefix of the edge and of `name` from `depth` on. */
   commonLength(name: string, depth: number): number {
     const most = Math.min(this.edgeLength, name.length - depth);
     let length = 0;
@@ -111,7 +113,7 @@ export class SlotCursor {
   equals(other: SlotCursor): boolean {
     const length = this.end - this.edgeAt;
     if (other.end - other.edgeAt !== length) return false;
-    // From the end: hashes differ more often than edges.
+    // Compares from the end: hashes differ more often than edges.
     for (let i = length - 1; i >= 0; i--) {
       if (this.slots[this.edgeAt + i] !== other.slots[other.edgeAt + i]) return false;
     }
@@ -147,7 +149,7 @@ export function unpackSlots(slots: Buffer): Slot[] {
   return unpacked;
 }
 
-/** The ways of the slots alone, in their order. */
+/** The edges of the slots, in order. */
 export function slotEdges(slots: Buffer): string[] {
   const edges: string[] = [];
   const cursor = new SlotCursor();
@@ -155,7 +157,7 @@ export function slotEdges(slots: Buffer): string[] {
   return edges;
 }
 
-/** The children's hashes back to back. */
+/** The children's hashes, concatenated. */
 export function slotHashes(slots: Buffer): Buffer {
   const hashes = Buffer.allocUnsafe(countSlots(slots) * HASH_BYTES);
   const cursor = new SlotCursor();
@@ -172,7 +174,7 @@ export function countSlots(slots: Buffer): number {
   return count;
 }
 
-/** Whether the bytes are slots from their beginning to their end. */
+/** Whether the bytes are a valid sequence of slots. */
 export function areSlots(slots: Buffer): boolean {
   const cursor = new SlotCursor();
   let end = 0;
@@ -183,7 +185,7 @@ export function areSlots(slots: Buffer): boolean {
   return end === slots.length;
 }
 
-/** The slots with what lies from `from` to `to` replaced. */
+/** The slots with the bytes from `from` to `to` replaced. */
 export function spliceSlots(slots: Buffer, from: number, to: number, piece: Bytes): Buffer {
   const spliced = Buffer.allocUnsafe(slots.length - (to - from) + piece.length);
   slots.copy(spliced, 0, 0, from);
@@ -192,7 +194,7 @@ export function spliceSlots(slots: Buffer, from: number, to: number, piece: Byte
   return spliced;
 }
 
-/** Overwrites hash and kind of the slot that the cursor, which is over these very slots, is at. */
+/** Overwrites hash and kind of the slot at the cursor, which must be a cursor over these slots. */
 export function patchSlot(slots: Buffer, { at, hashAt }: SlotCursor, hash: Bytes, leaf: boolean): void {
   slots[at] = (slots[at]! & ~LEAF) | (leaf ? LEAF : 0);
   slots.set(hash, hashAt);

@@ -1,6 +1,6 @@
 /**
- * Builds a whole trie from its names in byte order, holding only the path to the latest one: for the block at which
- * every hash takes another form. Owns no rows: finished nodes go to the caller.
+ * Builds a whole trie from its names in byte order, with only the path to the last name in memory: for the block at which
+ * every hash changes its form. Stores no rows: finished nodes are passed to the caller.
  */
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
@@ -9,7 +9,7 @@ import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
 
 interface OpenNode {
   path: string;
-  /** Packed, one by one. */
+  /** Packed slots, one element each. */
   slots: Buffer[];
   claimsHash: Bytes | null;
 }
@@ -21,17 +21,17 @@ function recordOf({ slots, claimsHash }: OpenNode): TrieNode {
 export class TrieBuilder {
   private readonly allClaims: boolean;
   private readonly emit: (path: string, node: TrieNode) => void;
-  /** The root and the nodes on the way to the latest name. */
+  /** The root and the nodes on the path to the last name. */
   private readonly open: OpenNode[] = [{ path: '', slots: [], claimsHash: null }];
   private last: string | null = null;
 
-  /** `emit` gets each node that has children, and the root, once it is complete; children come first. */
+  /** `emit` receives each node that has children, and the root, when it is complete; children come first. */
   constructor(allClaims: boolean, emit: (path: string, node: TrieNode) => void) {
     this.allClaims = allClaims;
     this.emit = emit;
   }
 
-  /** Names must come in ascending byte order, each once. */
+  /** Names must be added in ascending byte order, each once. */
   add(name: string, claimsHash: Bytes): void {
     assert(this.last === null || name > this.last, 'names of the claim trie out of order');
     this.last = name;
@@ -48,7 +48,7 @@ export class TrieBuilder {
     return this.open[this.open.length - 1]!;
   }
 
-  /** Completes every open node below the depth `common`, which becomes a node itself if names part there. */
+  /** Completes every open node below the depth `common`; a node is created at that depth if names branch there. */
   private closeDownTo(name: string, common: number): void {
     while (this.top.path.length > common) {
       const node = this.open.pop()!;
@@ -69,7 +69,7 @@ export class TrieBuilder {
     parent.slots.push(packSlot(edge, nodeHash(record, this.allClaims), leaf));
   }
 
-  /** Completes the trie and answers its root. */
+  /** Completes the trie and returns its root. */
   finish(): Bytes {
     this.closeDownTo('', 0);
     const root = recordOf(this.open[0]!);

@@ -1,6 +1,6 @@
 /**
  * A node of the claim trie as it is stored: the slots towards its children and the claims' part of its hash.
- * Owns the two hash forms of a node. A slot carries the raw hash of its child; leaves have no record of their own.
+ * Defines the two hash forms of a node. A slot contains the raw hash of its child; leaves have no record of their own.
  * Source: lbrycrd `recursiveMerkleHash`, `completeHash`, `recursiveBinaryTreeHash`.
  */
 import { sha256d, sha256dPair } from '../crypto/hash.js';
@@ -11,9 +11,9 @@ import { countSlots, SlotCursor, slotHashes } from './slots.js';
 
 /** Root of an empty trie: the number 1. */
 export const EMPTY_ROOT: Bytes = marker(1);
-/** Stands for the children of a node without any, in the form with all claims. */
+/** Hash in place of the children's root for a node without children, in the all-claims form. */
 const NO_CHILDREN = marker(2);
-/** Stands for the claims of a node without any. */
+/** Hash in place of the claims' root for a node without claims. */
 const NO_CLAIMS = marker(3);
 
 function marker(value: number): Buffer {
@@ -25,7 +25,7 @@ function marker(value: number): Buffer {
 export interface TrieNode {
   /** Packed (`slots.ts`). */
   slots: Buffer;
-  /** 32 bytes; null when no active claim lives here. */
+  /** 32 bytes; null without an active claim. */
   claimsHash: Bytes | null;
 }
 
@@ -55,17 +55,17 @@ function oldHash(slots: Buffer, claims: Bytes | null): Bytes {
   return sha256d(message);
 }
 
-/** The left half of the form with all claims, of the children's hashes back to back. */
+/** The left half of the all-claims form, computed from the concatenated hashes of the children. */
 export function childrenHash(hashes: Buffer): Bytes {
   return hashes.length === 0 ? NO_CHILDREN : rootOfLeaves(hashes);
 }
 
-/** The right half of the form with all claims. */
+/** The right half of the all-claims form. */
 export function claimsHalf(claims: Bytes | null): Bytes {
   return claims ?? NO_CLAIMS;
 }
 
-/** The form with all claims. The fallback of the addon's `claimNodeHash`. */
+/** The hash in the all-claims form. The fallback of the addon's `claimNodeHash`. */
 export function pairedHash(slots: Buffer, claims: Bytes | null): Bytes {
   return sha256dPair(childrenHash(slotHashes(slots)), claimsHalf(claims));
 }
@@ -82,7 +82,7 @@ export function nodeHash({ slots, claimsHash }: TrieNode, allClaims: boolean): B
   return Buffer.from(written);
 }
 
-/** Root of the trie whose root node is given; null stands for an empty trie. */
+/** Root of the trie with this root node; null means an empty trie. */
 export function rootHash(root: TrieNode | null, allClaims: boolean): Bytes {
   if (root === null || (root.slots.length === 0 && root.claimsHash === null)) return EMPTY_ROOT;
   return nodeHash(root, allClaims);

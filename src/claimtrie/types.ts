@@ -1,6 +1,6 @@
 /**
- * What the claim trie is given and what it reports: the operations of one block in, the events of one block out.
- * Plain data; the rules are in the neighbouring files. Names are raw bytes, ids and txids are in wire order.
+ * Input and output of the claim trie: the operations of one block, and the events of one block. Plain data; the rules are in
+ * the other files of this folder. Names are raw bytes, ids and txids are in wire order.
  */
 import type { Bytes } from '../util/bytes.js';
 
@@ -8,7 +8,7 @@ export type ClaimKind = 'claim' | 'support' | 'update';
 
 /** The rules of one network. Heights are those of the block being connected. */
 export interface ClaimRules {
-  /** Blocks after which a claim or support expires, before and from the extension on. */
+  /** Lifetime of a claim or support in blocks, before and after the extension fork. */
   readonly originalExpiration: number;
   readonly extendedExpiration: number;
   readonly extendedExpirationForkHeight: number;
@@ -17,11 +17,11 @@ export interface ClaimRules {
   readonly takeoverWorkaroundMin: number;
   readonly takeoverWorkaroundMax: number;
   readonly allClaimsForkHeight: number;
-  /** `proportional` is the deployed network's rule; 100 the interface document's on regtest. */
+  /** `proportional` is the rule of the deployed network; 100 is the interface document's rule on regtest. */
   readonly supportDelay: 'proportional' | 100;
 }
 
-/** An input that spends an output with a claim prefix, whether that output ever counted or not. */
+/** An input that spends an output with a claim prefix, whether or not the output ever took effect. */
 export interface ClaimSpend {
   txid: Bytes;
   n: number;
@@ -41,7 +41,7 @@ export interface ClaimOutput {
   kind: ClaimKind;
   hasMetadata: boolean;
   name: Bytes;
-  /** Absent for kind `claim`: it follows from the outpoint. */
+  /** Absent for kind `claim`: it is computed from the outpoint. */
   claimId?: Bytes;
   amount: bigint;
 }
@@ -54,25 +54,25 @@ export interface ClaimTx {
   outputs: ClaimOutput[];
 }
 
-/** The claim operations of a block: transactions with any, in block order, the coinbase left out. */
+/** The claim operations of a block: the transactions with any, in block order, without the coinbase. */
 export interface ClaimBlock {
   height: number;
   transactions: ClaimTx[];
 }
 
 /**
- * What happened to one claim, support or name in a block.
- * `claim`, `update`, `support`: an output was made (it may be pending still); `activation`: a pending one of an
- * earlier block entered; `abandon`: a claim or support was spent, and not for an update of the claim; `expiration`;
- * `takeover`: the name has another owner, or none any more (no claim id then).
+ * An event of one claim, support or name in a block. `claim`, `update`, `support`: an output was created (it may still be
+ * pending). `activation`: a pending output of an earlier block was activated. `abandon`: a claim or support was spent, and
+ * not for an update of the claim. `expiration`: it expired. `takeover`: the name has another owner, or none (then without
+ * claim id).
  */
 export interface ClaimEvent {
   type: 'claim' | 'update' | 'support' | 'activation' | 'abandon' | 'expiration' | 'takeover';
-  /** Name under which it is filed (normalized if the rules say so). */
+  /** Name under which the item is stored (normalized if the rules require it). */
   name: Bytes;
-  /** The name as its script has it; not of a `takeover`. */
+  /** The name as in the output script; absent for a `takeover`. */
   rawName?: Bytes;
-  /** In a `takeover` these four fields are the new owner's. */
+  /** For a `takeover` these four fields describe the new owner's claim. */
   claimId?: Bytes;
   txid?: Bytes;
   n?: number;
@@ -80,10 +80,10 @@ export interface ClaimEvent {
   /** The height at which a pending item is due. */
   validAtHeight?: number;
   isSupport?: boolean;
-  /** Of `claim`, `update` and `support`: whether it entered in its own block, without an `activation`. */
+  /** For `claim`, `update` and `support`: whether it was activated in its own block, without an `activation` event. */
   isActive?: boolean;
-  /** For `abandon`: the transaction that spent it. */
+  /** For `abandon`: the spending transaction. */
   spentBy?: Bytes;
-  /** For `takeover`: who owned the name before, if anyone did. */
+  /** For `takeover`: the previous owner of the name, if any. */
   formerClaimId?: Bytes;
 }

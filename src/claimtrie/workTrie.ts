@@ -1,12 +1,10 @@
 /**
- * The part of the trie that a block (or a batch of one) touches: loaded path by path, changed in memory, hashed once at
- * the end. Owns structure: where nodes part and merge. Knows no claims but that a name has some, and no rows.
- *
- * Use: `begin` a load, `supply` the wanted records until none is wanted, then `insert`, `remove` and `touch` at will,
- * again from the start if need be; then `setClaimsHash` for each of `unhashedNodes`, `hashNode` for each of `dirtyNodes`,
- * and take the `changes`. Loading is for speed: a record that a step needs and that is not loaded is asked of the
- * `RecordSource`.
- * Source: lbrycrd prefixtrie.cpp.
+ * The part of the trie that a block (or a batch of its operations) uses: loaded path by path, changed in memory, hashed once
+ * at the end. Manages the structure: where paths branch and merge. Knows only whether a name has claims, and no rows. Use:
+ * `begin` a load, `supply` the wanted records until no more are wanted, then call `insert`, `remove` and `touch`, and repeat
+ * if needed. At the end call `setClaimsHash` for each of `unhashedNodes`, `hashNode` for each of `dirtyNodes`, and read the
+ * `changes`. Loading is only for speed: records that are needed but not loaded are read from the `RecordSource`. Source:
+ * lbrycrd prefixtrie.cpp.
  */
 import { assert, AssertionError } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
@@ -17,10 +15,10 @@ import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
 export interface WorkNode {
   readonly path: string;
   parent: WorkNode | null;
-  /** Packed. Those of a record are replaced by a copy before they change. */
+  /** Packed. The slots of a record are copied before they are changed. */
   slots: Buffer;
   isOwn: boolean;
-  /** The children that are loaded, in no order. */
+  /** The loaded children, unordered. */
   children: WorkNode[];
   hasClaims: boolean;
   /** Null while it must be recomputed. */
@@ -35,10 +33,13 @@ export interface NodeChange {
   after: TrieNode | null;
 }
 
-/** Answers the stored record at a path at once; null if there is none, which only the root of an empty trie may be. */
+/**
+ * Reads the stored record at a path synchronously; null if there is none, which is allowed only for the root of an empty
+ * trie.
+ */
 export type RecordSource = (path: string) => TrieNode | null;
 
-/** A name on its way down: its path is loaded as far as `node`. */
+/** A name whose path is being loaded: it is loaded down to `node`. */
 interface Cursor {
   name: string;
   node: WorkNode;
@@ -58,23 +59,23 @@ export class WorkTrie {
   private root: WorkNode | null = null;
   private readonly records = new Map<string, TrieNode | null>();
   private readonly dirty = new Set<WorkNode>();
-  /** Dirty nodes with claims whose part of the hash is to be given by `setClaimsHash`. */
+  /** Dirty nodes with claims whose claims hash must be set by `setClaimsHash`. */
   private readonly unhashed = new Set<WorkNode>();
-  /** Paths at which a node ceased to be, though one may be there again. */
+  /** Paths at which a node was removed, even if a new one exists there. */
   private readonly removed = new Set<string>();
   private vanished: string[] = [];
   private cursors: Cursor[] = [];
   private waiting: string[] = [];
   private readonly asked = new Map<string, WorkNode>();
-  /** Slot at which the last search ended. */
+  /** Slot at which the last search stopped. */
   private readonly slot = new SlotCursor();
 
-  /** Without `source` every path must be loaded before it is used. */
+  /** Without `source` every path must be loaded before use. */
   constructor(source: RecordSource = NO_SOURCE) {
     this.source = source;
   }
 
-  /** Starts loading the paths of `names`. Must be finished by `supply` before anything else is done. */
+  /** Starts loading the paths of `names`. All wanted records must be passed to `supply` before any other call. */
   begin(names: Iterable<string>): void {
     if (this.root === null) {
       this.waiting = [...names];
@@ -84,9 +85,9 @@ export class WorkTrie {
   }
 
   /**
-   * Moves every loading name down as far as records reach. Returns the paths whose records are wanted next, in no
-   * order; `leaves` collects nodes on the way whose claims are in no record, as those of leaves: a change below such a node
-   * needs the claims there.
+   * Advances every name being loaded as far as the records reach. Returns the paths of the records needed next, unordered.
+   * `leaves` collects nodes on the paths whose claims are in no record, such as leaves: a change below such a node needs its
+   * claims.
    */
   wanted(leaves: Set<string>): string[] {
     if (this.root === null) return [''];
@@ -99,7 +100,7 @@ export class WorkTrie {
     return [...paths];
   }
 
-  /** Gives the record at a wanted path; null only at the root, for an empty trie. */
+  /** Supplies the record at a wanted path; null only at the root, for an empty trie. */
   supply(path: string, record: TrieNode | null): void {
     this.records.set(path, record);
     if (path === '') {
@@ -114,12 +115,12 @@ export class WorkTrie {
     makeNode(path, parent, record);
   }
 
-  /** The root, read now unless it is loaded. */
+  /** The root; read if it is not loaded. */
   private top(): WorkNode {
     return this.root ?? (this.root = makeNode('', null, this.record('')));
   }
 
-  /** The stored record at a path, read now unless it is known. */
+  /** The stored record at a path; read if it is not known. */
   private record(path: string): TrieNode | null {
     let record = this.records.get(path);
     if (record === undefined) this.records.set(path, (record = this.source(path)));
@@ -133,7 +134,7 @@ export class WorkTrie {
     for (;;) {
       const { node } = cursor;
       const depth = node.path.length;
-      // A leaf that became a node when it was looked at: its claims are in no record either.
+      // A leaf that became a node when it was visited: its claims are in no record either.
       if (node.hasClaims && node.claimsHash === null && depth < name.length) leaves.add(node.path);
       if (depth === name.length || !slot.seek(node.slots, name.charCodeAt(depth))) return false;
       if (slot.commonLength(name, depth) < slot.edgeLength) return false;
@@ -152,13 +153,13 @@ export class WorkTrie {
     }
   }
 
-  /** Whether the name is a node: it has claims, or names part there. The root is one unless the trie is empty. */
+  /** Whether the name is a node: it has claims, or paths branch there. The root is one unless the trie is empty. */
   isNode(name: string): boolean {
     const { kind, node } = this.find(name);
     return kind === 'exact' && (name !== '' || node.hasClaims || node.slots.length > 0);
   }
 
-  /** The same, without making a node of a leaf. */
+  /** The same, but does not turn a leaf into a node. */
   knowsNode(name: string): boolean {
     let node = this.top();
     const { slot } = this;
@@ -183,7 +184,7 @@ export class WorkTrie {
     return paths;
   }
 
-  /** The name has an active claim now. */
+  /** Records that the name now has an active claim. */
   insert(name: string): void {
     const place = this.find(name);
     if (place.kind === 'split') this.part(place.node, place.common, name);
@@ -191,7 +192,7 @@ export class WorkTrie {
     else this.claim(place.node);
   }
 
-  /** Names part within the slot that the cursor is at: a node comes to stand there. */
+  /** Splits the slot at the cursor, where names branch: a node is inserted there. */
   private part(parent: WorkNode, common: number, name: string): void {
     const { at, end, edge, hash, leaf } = this.slot;
     const lower = childOf(parent, edge.charCodeAt(0));
@@ -215,7 +216,7 @@ export class WorkTrie {
     this.markDirty(node);
   }
 
-  /** The cursor is where the leaf's slot belongs. */
+  /** Adds a leaf; the cursor is at the position of its slot. */
   private addLeaf(parent: WorkNode, name: string): void {
     const { at } = this.slot;
     const slot = packSlot(name.slice(parent.path.length), NO_HASH, true);
@@ -223,7 +224,10 @@ export class WorkTrie {
     this.claim(makeNode(name, parent, null));
   }
 
-  /** The name has no active claim any more. Nodes that have become needless merge. Source: `CPrefixTrie::erase`. */
+  /**
+   * Records that the name no longer has an active claim. Nodes that are no longer needed are merged. Source:
+   * `CPrefixTrie::erase`.
+   */
   remove(name: string): void {
     const place = this.find(name);
     trieIntact(place.kind === 'exact' && place.node.hasClaims, 'a name with claims is not in the trie');
@@ -244,7 +248,7 @@ export class WorkTrie {
     }
   }
 
-  /** The node goes; the way to its one child, if it has any, becomes its parent's. */
+  /** Removes the node; the edge to its only child, if any, is attached to its parent. */
   private cutOut(node: WorkNode, parent: WorkNode): void {
     const { slot } = this;
     let piece: Bytes = NO_SLOTS;
@@ -258,14 +262,14 @@ export class WorkTrie {
     for (const child of node.children) adopt(parent, child);
   }
 
-  /** The claims of the name, or its takeover height, have changed: its part of the hash is recomputed. */
+  /** Records that the claims or the takeover height of the name changed: its claims hash is recomputed. */
   touch(name: string): void {
     const { kind, node } = this.find(name);
     trieIntact(kind === 'exact', 'a name with claims has no node');
     this.claim(node);
   }
 
-  /** The paths at which a node has ceased to be since the last call. */
+  /** The paths at which a node was removed since the last call. */
   takeVanished(): string[] {
     const { vanished } = this;
     this.vanished = [];
@@ -276,7 +280,7 @@ export class WorkTrie {
     for (let node: WorkNode | null = from; node !== null && !node.dirty; node = node.parent) {
       node.dirty = true;
       this.dirty.add(node);
-      // A leaf that gets something below it: its claims are in no record.
+      // A leaf that gets a child: its claims are in no record.
       if (node.hasClaims && node.claimsHash === null) this.unhashed.add(node);
     }
   }
@@ -294,7 +298,7 @@ export class WorkTrie {
     }
   }
 
-  /** The node on the way to `name` at the end of the slot that the cursor is at: a leaf, or one that was not loaded. */
+  /** Creates the node on the path to `name` at the end of the slot at the cursor: a leaf, or a node that was not loaded. */
   private makeChild(parent: WorkNode, name: string): WorkNode {
     const { slot } = this;
     const path = name.slice(0, parent.path.length + slot.edgeLength);
@@ -307,7 +311,7 @@ export class WorkTrie {
     return this.dirty.size;
   }
 
-  /** The nodes whose claims' part of the hash is wanted. */
+  /** The nodes whose claims hash is needed. */
   unhashedNodes(): WorkNode[] {
     return [...this.unhashed];
   }
@@ -318,12 +322,12 @@ export class WorkTrie {
     this.unhashed.delete(node);
   }
 
-  /** The nodes that must be hashed, children before their parents. `hashNode` takes them one by one. */
+  /** The nodes that must be hashed, children before their parents. Pass each of them to `hashNode`. */
   dirtyNodes(): WorkNode[] {
     return [...this.dirty].sort((a, b) => b.path.length - a.path.length);
   }
 
-  /** Hashes one node whose children are done and passes the hash to its parent. */
+  /** Hashes one node whose children are already hashed, and stores the hash in its parent. */
   hashNode(node: WorkNode, allClaims: boolean): void {
     const { parent } = node;
     if (parent === null) return;
@@ -339,13 +343,13 @@ export class WorkTrie {
     return rootHash(this.top(), allClaims);
   }
 
-  /** Takes what is hashed for settled: later changes dirty it again. For callers without `changes`. */
+  /** Marks all nodes as clean after hashing; later changes mark them dirty again. For callers that do not use `changes`. */
   settle(): void {
     for (const node of this.dirty) node.dirty = false;
     this.dirty.clear();
   }
 
-  /** Every record that may have changed. Ends the use of this trie. */
+  /** Every record that may have changed. The trie must not be used afterwards. */
   changes(): NodeChange[] {
     const changes: NodeChange[] = [];
     for (const node of this.dirty) {
@@ -362,7 +366,7 @@ export class WorkTrie {
   }
 
   /**
-   * The nodes of the trie as it is stored whose path leads to `name`, the root first.
+   * The nodes of the stored trie on the path to `name`, the root first.
    * Source: `CPrefixTrie::nodes` on the base trie.
    */
   storedPath(name: string): string[] {
@@ -377,13 +381,13 @@ export class WorkTrie {
       if (!slot.seek(record.slots, name.charCodeAt(depth))) return nodes;
       if (slot.commonLength(name, depth) < slot.edgeLength) return nodes;
       path = name.slice(0, depth + slot.edgeLength);
-      // The record at the name itself tells nothing more.
+      // The record at the name itself is not needed.
       record = slot.leaf || path.length === name.length ? null : this.record(path);
     }
   }
 }
 
-/** Joins its parent's children. */
+/** Creates a node and adds it to its parent's children. */
 function makeNode(path: string, parent: WorkNode | null, record: TrieNode | null): WorkNode {
   const node: WorkNode = {
     path,
@@ -405,13 +409,13 @@ function adopt(parent: WorkNode, child: WorkNode): void {
   else parent.children.push(child);
 }
 
-/** The loaded child on the way that begins with `code`. */
+/** The loaded child whose edge begins with `code`. */
 function childOf(node: WorkNode, code: number): WorkNode | undefined {
   const depth = node.path.length;
   return node.children.find((child) => child.path.charCodeAt(depth) === code);
 }
 
-/** Gives the node slots of its own. */
+/** Gives the node its own copy of the slots. */
 function own(node: WorkNode, slots: Buffer): void {
   node.slots = slots;
   node.isOwn = true;

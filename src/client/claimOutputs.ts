@@ -1,13 +1,13 @@
 /**
- * Claims offline, for programs: the outputs that make, update, support and abandon claims, claim ids, addresses.
- * Part of `lbcnode/client`; it needs no node. Amounts are bigints of satoshis; ids are hex as a node prints them. What is
- * wrong in a request throws `RangeError` with a sentence for its author.
+ * Claims offline, for programs: the outputs that create, update, support and abandon claims, claim ids, addresses. Part of
+ * `lbcnode/client`; it needs no node. Amounts are bigints of satoshis; ids are hex as a node prints them. An invalid request
+ * throws `RangeError` with a message for its author.
  *
  *   const claim = claimOutput({ network: 'main', address, amountSat: 1_000_000n, name: 'mindblown', value });
  *   const claimId = claimIdOf(txid, 0); // once its transaction has an id
  *
- * An abandon needs no output of its own: spending the claim's output into any ordinary one ends it (`paymentOutput`).
- * `transactions.ts` builds and signs the transactions around these outputs.
+ * An abandon needs no output of its own: spending the claim's output to any ordinary output ends the claim
+ * (`paymentOutput`). `transactions.ts` builds and signs the transactions with these outputs.
  */
 import { isMoneyRange, MAX_CLAIM_NAME_SIZE, MAX_CLAIM_SCRIPT_SIZE } from '../consensus/limits.js';
 import type { NetworkName } from '../params/network.js';
@@ -34,7 +34,7 @@ import { formatCoins, parseFixedPoint } from '../util/json/json.js';
 export type { NetworkName } from '../params/network.js';
 export type { ClaimKind } from '../script/claimScript.js';
 
-/** An output: satoshis and the script that says who may spend them. */
+/** An output: its amount in satoshis and its script. */
 export interface OutputDraft {
   readonly value: bigint;
   readonly script: Uint8Array;
@@ -42,28 +42,28 @@ export interface OutputDraft {
 
 export interface PaymentRequest {
   readonly network: NetworkName;
-  /** Who may spend the output: any address of the network. */
+  /** The address that can spend the output: any address of the network. */
   readonly address: string;
   readonly amountSat: bigint;
 }
 
 export interface ClaimRequest extends PaymentRequest {
-  /** Text counts as UTF-8. At most 255 bytes. */
+  /** A string is encoded as UTF-8. At most 255 bytes. */
   readonly name: string | Uint8Array;
-  /** What the claim says: bytes (of the metadata schema, say), or text as UTF-8. */
+  /** The claim's value: bytes (for example of the metadata schema), or a string encoded as UTF-8. */
   readonly value: string | Uint8Array;
 }
 
 export interface UpdateRequest extends ClaimRequest {
-  /** 40 hex digits. The transaction must spend the output that holds the claim now. */
+  /** 40 hex digits. The transaction must spend the claim's current output. */
   readonly claimId: string;
 }
 
 export interface SupportRequest extends PaymentRequest {
   readonly name: string | Uint8Array;
-  /** The claim that is supported. */
+  /** The claim to support. */
   readonly claimId: string;
-  /** Metadata; none unless given. */
+  /** Metadata; default: none. */
   readonly value?: string | Uint8Array;
 }
 
@@ -79,7 +79,7 @@ export function networkPrefixes(network: NetworkName): AddressPrefixes {
   return prefixes;
 }
 
-/** Coins as text to satoshis, exactly: `satoshisOf('0.1')` is 10000000n. At most eight decimals. */
+/** Converts coins in decimal notation to satoshis, exactly: `satoshisOf('0.1')` is 10000000n. At most eight decimals. */
 export function satoshisOf(coins: string): bigint {
   const amount = parseFixedPoint(coins, 8);
   if (amount === null) throw new RangeError(`not an amount of coins: ${coins}`);
@@ -98,18 +98,21 @@ export function scriptForAddress(address: string, network: NetworkName): Buffer 
   return scriptForDestination(destination);
 }
 
-/** The address that an output script pays to, claim or not; null if it shows none, or several keys. */
+/**
+ * The address that an output script pays to, with or without a claim prefix; null if the script has no address, or several
+ * keys.
+ */
 export function addressOfScript(script: Uint8Array, network: NetworkName): string | null {
   const destination = extractDestination(script);
   return destination === null ? null : encodeDestination(destination, networkPrefixes(network));
 }
 
-/** Id of the claim that output `index` of a transaction makes. Updates keep it. */
+/** Id of the claim that output `index` of a transaction creates. Updates keep the id. */
 export function claimIdOf(txid: string, index: number): string {
   return hashToHex(claimIdBytes(hashBytes(txid, 32, 'txid'), index));
 }
 
-/** Hex as it is printed to wire order. */
+/** Converts an id from printed hex to wire order. */
 export function hashBytes(text: string, size: number, what: string): Buffer {
   if (text.length !== size * 2 || !isHex(text)) {
     throw new RangeError(`${what} is not ${size * 2} hex digits: ${text}`);
@@ -137,23 +140,23 @@ function nameBytes(name: string | Uint8Array): Bytes {
   return bytes;
 }
 
-/** An ordinary output. Into one of these a claim is abandoned. */
+/** An ordinary output. Spending a claim to such an output abandons the claim. */
 export function paymentOutput(request: PaymentRequest): OutputDraft {
   return draft(request, Buffer.alloc(0));
 }
 
-/** A new claim of the amount on the name. */
+/** A new claim on the name, with this amount. */
 export function claimOutput(request: ClaimRequest): OutputDraft {
   return draft(request, buildClaimPrefix(nameBytes(request.name), bytesOf(request.value)));
 }
 
-/** A claim's new value, amount and address. The transaction must spend the claim's present output. */
+/** A claim's new value, amount and address. The transaction must spend the claim's current output. */
 export function updateOutput(request: UpdateRequest): OutputDraft {
   const claimId = hashBytes(request.claimId, CLAIM_ID_SIZE, 'claim id');
   return draft(request, buildUpdatePrefix(nameBytes(request.name), claimId, bytesOf(request.value)));
 }
 
-/** Support for a claim: the amount counts for it until the output is spent. */
+/** Support for a claim: its amount is added to the claim until the output is spent. */
 export function supportOutput(request: SupportRequest): OutputDraft {
   const claimId = hashBytes(request.claimId, CLAIM_ID_SIZE, 'claim id');
   const value = request.value === undefined ? undefined : bytesOf(request.value);
@@ -165,7 +168,7 @@ export interface ClaimOperation {
   readonly kind: ClaimKind;
   /** Name as bytes, since names need not be UTF-8. */
   readonly name: Buffer;
-  /** The claim id of an update or a support; a new claim's id follows from its outpoint (`claimIdOf`). */
+  /** The claim id of an update or a support; a new claim's id is computed from its outpoint (`claimIdOf`). */
   readonly claimId: string | null;
   /** Null for a support without metadata. */
   readonly value: Buffer | null;

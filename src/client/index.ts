@@ -1,6 +1,6 @@
 /**
- * `lbcnode/client`: calls to a node with typed parameters and answers (`rpcClient.ts`), and claims, transactions
- * and keys offline, which need no node at all (`claimOutputs.ts`, `transactions.ts`, `keys.ts`).
+ * `lbcnode/client`: calls to a node with typed parameters and results (`rpcClient.ts`); and claims, transactions and keys
+ * offline, without a node (`claimOutputs.ts`, `transactions.ts`, `keys.ts`).
  */
 export * from './rpcClient.js';
 export type { LocalNetwork } from './localNode.js';

@@ -1,6 +1,6 @@
 /**
- * Keys offline: private keys as text (wallet import format), their addresses, and hierarchical keys (BIP32) with what the
- * node's own wallets derive of a seed. Asks no node. Source: Core 0.17 key_io.cpp, BIP32.
+ * Keys offline: private keys as text (wallet import format), their addresses, and hierarchical keys (BIP32), including those
+ * that the node's wallets derive from a seed. Sends no requests to a node. Source: Core 0.17 key_io.cpp, BIP32.
  */
 import { randomBytes } from 'node:crypto';
 import { isValidPrivateKey } from '../crypto/ecdsaEncoding.js';
@@ -34,7 +34,7 @@ export interface KeyPair {
 const PREFIX_BYTES = 4;
 const SECRET_BYTES = 32;
 
-/** A new key of its own, which only its text keeps. */
+/** A new random key, which exists only in the returned text. */
 export function makeKey(network: NetworkName): KeyPair {
   for (;;) {
     const secret = randomBytes(32);
@@ -43,8 +43,8 @@ export function makeKey(network: NetworkName): KeyPair {
 }
 
 /**
- * The key whose private part are these 32 bytes. Throws `RangeError` if invalid. A caller with an old key
- * without compression says so: its addresses are others.
+ * The key with these 32 bytes as private key. Throws `RangeError` if they are invalid. Pass `compressed: false` for an old
+ * uncompressed key: its addresses differ.
  */
 export function keyOfSecret(secret: Uint8Array, network: NetworkName, { compressed = true } = {}): KeyPair {
   if (secret.length !== SECRET_BYTES || !isValidPrivateKey(secret))
@@ -52,7 +52,7 @@ export function keyOfSecret(secret: Uint8Array, network: NetworkName, { compress
   return keyPair(secret, compressed, network);
 }
 
-/** The 32 bytes of a private key, and whether its public key is compressed. Throws `RangeError` as `publicKeyOf` does. */
+/** The 32 bytes of a private key, and whether its public key is compressed. Throws `RangeError` like `publicKeyOf`. */
 export function secretOf(
   privateKey: string,
   network: NetworkName,
@@ -74,13 +74,13 @@ function keyPair(secret: Uint8Array, compressed: boolean, network: NetworkName):
   };
 }
 
-/** The public key of a private one. Throws `RangeError` for a text that is none of the network. */
+/** The public key of a private key. Throws `RangeError` if the text is not a private key of the network. */
 export function publicKeyOf(privateKey: string, network: NetworkName): string {
   const secret = decoded(privateKey, network);
   return toHex(ecdsaBackend().publicKeyOf(secret.privateKey, secret.compressed));
 }
 
-/** The address of a public key in hex; uncompressed ones have a legacy one only. Throws `RangeError` for what is not a key. */
+/** The address of a public key in hex; uncompressed keys have only a legacy address. Throws `RangeError` for an invalid key. */
 export function addressOfKey(
   publicKey: string,
   network: NetworkName,
@@ -97,14 +97,17 @@ export function extendedKeyOfSeed(seed: Uint8Array, network: NetworkName): strin
   return extendedText(rootOfSeed(seed), network, true);
 }
 
-/** The root of a wallet of the node, by its seed as `dumpwallet` shows it (`sethdseed`). Its keys are at `m/0'/0'/k'`, for change at `m/0'/1'/k'`. */
+/**
+ * The root key of a node wallet, from its seed as shown by `dumpwallet` (`sethdseed`). The wallet's keys are at
+ * `m/0'/0'/k'`, its change keys at `m/0'/1'/k'`.
+ */
 export function extendedKeyOfWalletSeed(privateKey: string, network: NetworkName): string {
   const secret = decodeSecret(privateKey, networkPrefixes(network));
   if (secret === null) throw new RangeError('the seed is none of this network');
   return extendedKeyOfSeed(secret.privateKey, network);
 }
 
-/** The key at a path below another, such as `m/0'/0'/7'`. Throws `RangeError`; hardened steps need a private key. */
+/** The key at a path below another key, such as `m/0'/0'/7'`. Throws `RangeError`; hardened steps need a private key. */
 export function deriveExtendedKey(extendedKey: string, path: string, network: NetworkName): string {
   const from = readExtended(extendedKey, network);
   let key: ExtendedKey = from;
@@ -121,7 +124,7 @@ export function publicExtendedKey(extendedKey: string, network: NetworkName): st
   return extendedText(readExtended(extendedKey, network), network, false);
 }
 
-/** The key itself; of a public one only the public key. */
+/** The key at an extended key; of a public one only the public key. */
 export function keyOfExtended(
   extendedKey: string,
   network: NetworkName,

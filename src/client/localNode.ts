@@ -1,6 +1,6 @@
 /**
- * Where a node on this machine is found unless its options say otherwise: the data folder, the folder and the RPC port of
- * each network, and the cookie that it leaves there for callers of the same user.
+ * Default location of a node on this machine: the data folder, the folder and RPC port of each network, and the cookie file
+ * for callers of the same user.
  */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -15,7 +15,7 @@ export const LOCAL_NETWORKS: Readonly<Record<LocalNetwork, { rpcPort: number; fo
   regtest: { rpcPort: 29245, folder: 'regtest' },
 };
 
-/** Name of the data folder in the user's own, and of the cookie in a network's folder. */
+/** Name of the data folder in the user's home folder, and of the cookie file in a network's folder. */
 export const DATA_FOLDER = '.lbcnode';
 export const COOKIE_NAME = '.cookie';
 
@@ -24,7 +24,7 @@ export function localCookieFile(network: LocalNetwork, dataDir?: string): string
   return resolve(dataDir ?? join(homedir(), DATA_FOLDER), LOCAL_NETWORKS[network].folder, COOKIE_NAME);
 }
 
-/** `user:password` of a cookie file. Throws what reading it throws. */
+/** `user:password` of a cookie file. Throws the error of reading the file. */
 export function readCookie(file: string): string {
   refuseSpecialFile(file);
   return readFileSync(file, 'utf8').split('\n', 1)[0] ?? '';

@@ -1,7 +1,7 @@
 /**
- * Calls to a node: `await client.call('getblockcount')`. Parameters and answers are typed from the methods' declarations
- * (`types/`, generated). Numbers come as doubles; `callExact` keeps every literal as it was sent. Light on purpose: it
- * imports neither the methods nor the node.
+ * Calls to a node: `await client.call('getblockcount')`. Parameters and results are typed from the methods' declarations
+ * (`types/`, generated). Numbers are returned as doubles; `callExact` preserves every number literal. Lightweight on
+ * purpose: it imports neither the methods nor the node.
  */
 import { Agent, request } from 'node:http';
 import { JsonObject, isJsonNumber, numberText, toPlain, type JsonValue } from '../util/json/json.js';
@@ -16,23 +16,23 @@ export type RpcResult<M extends RpcMethodName> = RpcMethodTypes[M]['result'];
 
 export interface RpcClientOptions {
   /**
-   * `http://user:password@127.0.0.1:9245/`; the path chooses a profile, a wallet, or both. By default the network's port on this
-   * machine.
+   * `http://user:password@127.0.0.1:9245/`; the path chooses a profile, a wallet, or both. Default: the network's port on
+   * this machine.
    */
   readonly url?: string;
-  /** Whose default port and cookie are taken; `main` unless given. */
+  /** Network of the default port and cookie; default: `main`. */
   readonly network?: LocalNetwork;
-  /** The node's data folder, where its cookie is searched; `~/.lbcnode` unless given. */
+  /** The node's data folder, which contains its cookie; default: `~/.lbcnode`. */
   readonly dataDir?: string;
-  /** The cookie itself, where the node has `-rpccookiefile`. */
+  /** The cookie file, for a node with `-rpccookiefile`. */
   readonly cookieFile?: string;
-  /** The wallet that calls are for, by the name under which the node has it open; of the URL's path the profile counts still. */
+  /** The wallet for calls, by the name under which the node has loaded it; a profile in the URL's path remains in effect. */
   readonly wallet?: string;
-  /** Gives up on a call after this long; 0 (the default) waits for ever. */
+  /** Timeout of a call; 0 (the default): none. */
   readonly timeoutMs?: number;
 }
 
-/** The node answered with an error. */
+/** The node returned an error. */
 export class RpcCallError extends Error {
   override readonly name = 'RpcCallError';
   readonly code: number;
@@ -43,10 +43,10 @@ export class RpcCallError extends Error {
   }
 }
 
-/** The node gave no JSON-RPC answer: it is not there, refuses the credentials or is too busy. */
+/** The node returned no JSON-RPC response: it is not running, rejects the credentials or is too busy. */
 export class RpcTransportError extends Error {
   override readonly name = 'RpcTransportError';
-  /** The HTTP status, 0 when there was none. */
+  /** The HTTP status, 0 without a response. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -60,7 +60,7 @@ export interface BatchCall {
   readonly params?: readonly unknown[] | object;
 }
 
-/** A member of a batch's answer: a result, or the error in its place. */
+/** One element of a batch response: a result or an error. */
 export type BatchAnswer = { readonly result: unknown } | { readonly error: RpcCallError };
 
 const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -70,12 +70,12 @@ export class RpcClient {
   private readonly url: URL;
   private readonly timeoutMs: number;
   private readonly agent = new Agent({ keepAlive: true });
-  /** Null if the URL brings the credentials. */
+  /** Null if the URL contains the credentials. */
   private readonly cookieFile: string | null;
   private credentials: string;
   private nextId = 1;
 
-  /** Without credentials in the URL the node's cookie is read, when it is first needed and when the node has a new one. */
+  /** If the URL has no credentials, the node's cookie is read on first use, and again when the node has a new one. */
   constructor(options: RpcClientOptions = {}) {
     const network = options.network ?? 'main';
     this.url = new URL(options.url ?? `http://127.0.0.1:${LOCAL_NETWORKS[network].rpcPort}/`);
@@ -90,19 +90,19 @@ export class RpcClient {
     this.credentials = hasCredentials
       ? `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
       : '';
-    // The cookie of this machine is sent to another host only if the caller names its file or folder.
+    // The cookie of this machine is sent to another host only if the caller specifies its file or folder.
     const mayLook =
       options.cookieFile !== undefined || options.dataDir !== undefined || LOOPBACK_HOST.test(hostname);
     this.cookieFile =
       hasCredentials || !mayLook ? null : (options.cookieFile ?? localCookieFile(network, options.dataDir));
   }
 
-  /** A client for a wallet of the same node, with connections of its own. */
+  /** A client for a wallet of the same node, with its own connections. */
   forWallet(wallet: string): RpcClient {
     return new RpcClient({ ...this.options, wallet });
   }
 
-  /** Calls by position. Throws `RpcCallError` or `RpcTransportError`. */
+  /** Calls a method with positional parameters. Throws `RpcCallError` or `RpcTransportError`. */
   async call<M extends RpcMethodName>(method: M, ...params: RpcParams<M>): Promise<RpcResult<M>> {
     return toPlain(await this.callExact(method, params)) as RpcResult<M>;
   }
@@ -112,7 +112,7 @@ export class RpcClient {
     return toPlain(await this.callExact(method, params)) as RpcResult<M>;
   }
 
-  /** Calls any method; numbers keep their text, objects their order. */
+  /** Calls any method; number literals and the order of object keys are preserved. */
   async callExact(method: string, params: readonly unknown[] | object = []): Promise<JsonValue> {
     const reply = await this.post({ id: this.nextId++, method, params });
     const answer = readReply(reply);
@@ -120,7 +120,7 @@ export class RpcClient {
     return answer.result;
   }
 
-  /** Calls several methods in one request; the answers are in the order of the calls. */
+  /** Calls several methods in one request; the results are in the order of the calls. */
   async batch(calls: readonly BatchCall[]): Promise<BatchAnswer[]> {
     const requests = calls.map(({ method, params }, index) => ({ id: index, method, params: params ?? [] }));
     const replies = await this.post(requests);
@@ -146,7 +146,7 @@ export class RpcClient {
       return await this.send(body);
     } catch (error) {
       if (!(error instanceof RpcTransportError) || error.status !== 401) throw error;
-      // A node that started over has another cookie.
+      // A restarted node has another cookie.
       const known = this.credentials;
       this.credentials = this.cookie(this.cookieFile);
       if (this.credentials === known) throw error;
@@ -172,7 +172,7 @@ export class RpcClient {
       const fail = (error: Error): void => reject(new RpcTransportError(0, error.message));
       const call = request(
         {
-          // The brackets of an IPv6 address belong to the URL, not to the address.
+          // The brackets of an IPv6 address are part of the URL, not of the address.
           host: hostname.replace(/^\[|\]$/g, ''),
           port,
           path: pathname,

@@ -1,12 +1,12 @@
 /**
- * Transactions offline, for programs: built from outputs of `claimOutputs.ts` or any others, signed with given keys.
- * Part of `lbcnode/client`; it needs no node but to send what comes out (`sendrawtransaction`).
+ * Transactions offline, for programs: built from outputs of `claimOutputs.ts` or others, and signed with the given keys.
+ * Part of `lbcnode/client`; a node is needed only to send the result (`sendrawtransaction`).
  *
  *   const unsigned = buildTransaction({ inputs: [{ txid, vout: 0 }], outputs: [claim, change] });
  *   const { hex, complete } = signTransaction({ hex: unsigned, network: 'main', spent, privateKeys: [key] });
  *   const claimId = claimIdOf(transactionId(hex), 0);
  *
- * The fee is what the inputs hold beyond the outputs; no one adds change.
+ * The fee is the sum of the inputs minus the sum of the outputs; no change output is added.
  */
 import {
   emptyInput,
@@ -40,42 +40,42 @@ export interface OutputRef {
 }
 
 export interface InputDraft extends OutputRef {
-  /** Unless given, one that lets the lock time count and, if wanted, the transaction be replaced. */
+  /** Default: a sequence that enables the lock time and, if requested, replacement. */
   readonly sequence?: number;
 }
 
 export interface TransactionRequest {
   readonly inputs: readonly InputDraft[];
   readonly outputs: readonly OutputDraft[];
-  /** Height, or seconds since 1970, from which on it may enter a block. */
+  /** Lowest height, or time in seconds since 1970, at which the transaction may enter a block. */
   readonly lockTime?: number;
-  /** Whether it may be replaced by one of a higher fee (BIP125). */
+  /** Whether a transaction with a higher fee may replace it (BIP125). */
   readonly replaceable?: boolean;
 }
 
-/** An output that is spent: what signing it needs to know. */
+/** A spent output, with the data needed for signing. */
 export interface SpentOutput extends OutputRef {
   readonly amountSat: bigint;
   readonly script: Uint8Array;
-  /** The redeem script of a P2SH or P2WSH output, claim or not: the script behind the hash. */
+  /** The redeem script of a P2SH or P2WSH output, with or without a claim prefix: the script whose hash the output contains. */
   readonly redeemScript?: Uint8Array;
 }
 
 export interface SignRequest {
   readonly network: NetworkName;
-  /** The transaction; signatures that it has are kept. */
+  /** The transaction; existing signatures are kept. */
   readonly hex: string;
-  /** The outputs that its inputs spend. */
+  /** The outputs spent by the transaction's inputs. */
   readonly spent: readonly SpentOutput[];
   /** In wallet import format, as a node exports them. */
   readonly privateKeys: readonly string[];
-  /** ALL unless given; as `signrawtransactionwithkey` names them. */
+  /** Default: ALL; other values as named by `signrawtransactionwithkey`. */
   readonly sighashType?: string;
 }
 
 export interface SignAnswer {
   readonly hex: string;
-  /** Whether every input is signed in full. */
+  /** Whether every input is fully signed. */
   readonly complete: boolean;
   /** Problems by input; empty if complete. */
   readonly problems: readonly { readonly input: number; readonly problem: string }[];
@@ -110,14 +110,14 @@ export function buildTransaction(request: TransactionRequest): string {
 
 export interface AbandonRequest {
   readonly network: NetworkName;
-  /** The output of the claim, or of the support, and the amount in it. */
+  /** The output of the claim or support, and its amount. */
   readonly output: OutputRef & { readonly amountSat: bigint };
   /** Receiving address. */
   readonly address: string;
   readonly feeSat: bigint;
 }
 
-/** An unsigned transaction that ends a claim or a support by spending it to an address. */
+/** An unsigned transaction that abandons a claim or a support by spending it to an address. */
 export function abandonTransaction({ network, output, address, feeSat }: AbandonRequest): string {
   const left = output.amountSat - feeSat;
   if (feeSat < 0n || left <= 0n) {
@@ -141,12 +141,12 @@ function parseHex(hex: string): Transaction {
   throw new RangeError('the bytes are no transaction');
 }
 
-/** The id of a transaction. Signing changes it unless all inputs are witness ones. */
+/** The id of a transaction. Signing changes the id unless all inputs are witness inputs. */
 export function transactionId(hex: string): string {
   return hashToHex(txidBytes(parseHex(hex)));
 }
 
-/** Virtual bytes (BIP141), by which fees are counted; of a signed transaction. */
+/** Virtual size (BIP141) of a signed transaction, on which fee rates are based. */
 export function virtualSizeOf(hex: string): number {
   return Math.ceil(transactionWeight(parseHex(hex)) / WITNESS_SCALE);
 }
@@ -168,7 +168,7 @@ function keyStore({ network, privateKeys, spent }: SignRequest): MemoryKeyStore 
 
 const refKey = ({ txid, vout }: OutputRef): string => `${txid.toLowerCase()}:${vout}`;
 
-/** Signs what the keys can sign, claims like any other output, and says what is left to do. */
+/** Signs the inputs for which keys are given, claims included, and reports the remaining problems. */
 export function signTransaction(request: SignRequest): SignAnswer {
   const { sighashType = 'ALL' } = request;
   const hashType = parseSighashType(sighashType);

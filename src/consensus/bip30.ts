@@ -1,13 +1,19 @@
-/** Whether a block's transactions must not have the id of one with unspent outputs. Source: lbrycrd validation.cpp `ConnectBlock`, BIP30. */
+/**
+ * Decides whether a block's transactions must not have the txid of one with unspent outputs. Source: lbrycrd validation.cpp
+ * `ConnectBlock`, BIP30.
+ */
 import { equalBytes, type Bytes } from '../util/bytes.js';
 
-/** From here on a height in an old coinbase of Bitcoin could repeat; the reference keeps the check from this height on. */
+/**
+ * From this height on, the height in an old coinbase of Bitcoin could repeat; the reference performs the check again from
+ * here.
+ */
 const BIP34_IMPLIES_BIP30_LIMIT = 1_983_702;
 
 /**
- * `bip34BlockHash` is the id (wire order) of the ancestor at the network's `bip34Height`, or null when the parent is below it.
- * On main block 1 is the expected one, so the check sleeps from block 2 to 1,983,701; on test and regtest it never does.
- * Bitcoin's two excepted blocks are no blocks of this chain, so their exception is left out.
+ * `bip34BlockHash` is the id (wire order) of the ancestor at the network's `bip34Height`, or null when the parent is below
+ * it. On main, block 1 is the expected one, so the check is skipped from block 2 to 1,983,701; on test and regtest it is
+ * never skipped. Bitcoin's two excepted blocks do not exist on this chain, so there is no exception for them.
  */
 export function enforcesBip30(
   height: number,

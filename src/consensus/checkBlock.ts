@@ -1,7 +1,7 @@
 /**
- * The rules of a block that need only the block, whole and in pieces.
- * The pieces take numbers and hashes, so that a caller with an offset table need not build objects; the order in which
- * `checkBlock` puts them is part of the rule, because it decides the reason. Source: lbrycrd validation.cpp `CheckBlock`.
+ * The rules of a block that need only the block, as a whole and as separate functions. The separate functions take numbers
+ * and hashes, so that a caller with an offset table need not build objects. The order in `checkBlock` is part of the rule,
+ * because it determines the reason. Source: lbrycrd validation.cpp `CheckBlock`.
  */
 import { merkleRoot, type MerkleRoot } from '../crypto/merkle.js';
 import type { NetworkParams } from '../params/network.js';
@@ -16,7 +16,7 @@ import { reject, type ValidationError } from './reject.js';
 import { legacySigopCount } from './sigopCost.js';
 import { blockSizes } from './txSize.js';
 
-/** The transactions must be those the header commits to, none of them doubled (CVE-2012-2459). */
+/** The transactions must be those that the header commits to, without duplicates (CVE-2012-2459). */
 export function checkMerkleRoot(computed: MerkleRoot, expected: Bytes): ValidationError | null {
   if (!equalBytes(computed.root, expected))
     return reject('bad-txnmrklroot', { debug: 'hashMerkleRoot mismatch' });
@@ -46,7 +46,7 @@ export function checkCoinbasePlace(
   return null;
 }
 
-/** The verdict on a block one of whose transactions got `error` from `checkTransaction`; `id` in wire order. */
+/** The verdict on a block with a transaction for which `checkTransaction` returned `error`; `id` in wire order. */
 export function transactionFailed(error: ValidationError, id: Bytes): ValidationError {
   return { ...error, debug: `Transaction check failed (tx hash ${hashToHex(id)}) ${error.debug ?? ''}` };
 }
@@ -62,11 +62,11 @@ export interface CheckBlockOptions {
   readonly proofOfWork?: boolean;
   /** False for a candidate whose root is not set yet. */
   readonly merkleRoot?: boolean;
-  /** Ids in wire order, when the caller has them. */
+  /** Txids in wire order, if the caller has computed them. */
   readonly txids?: readonly Bytes[];
 }
 
-/** All context-free rules, in the reference's order; the first one broken is the verdict. */
+/** All context-free rules, in the reference's order; the first violation is the verdict. */
 export function checkBlock(
   block: Block,
   params: Pick<NetworkParams, 'powLimit'>,

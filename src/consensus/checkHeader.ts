@@ -1,7 +1,7 @@
 /**
- * The rules of a header: its proof of work, and its place after its parent.
- * Whether the parent is known and valid is the chain's business; the verdicts for it are in the catalogue.
- * Source: lbrycrd validation.cpp `CheckBlockHeader`, `ContextualCheckBlockHeader`.
+ * The rules of a header: its proof of work, and its fields relative to its parent. The chain checks that the parent is known
+ * and valid; the verdicts for this are in the catalogue. Source: lbrycrd validation.cpp `CheckBlockHeader`,
+ * `ContextualCheckBlockHeader`.
  */
 import { powHash, type BlockHeader } from '../primitives/header.js';
 import type { NetworkParams } from '../params/network.js';
@@ -20,7 +20,7 @@ export function checkProofOfWork(
   return reject('high-hash', { debug: 'proof of work failed' });
 }
 
-/** The context-free rule over the 112 bytes. */
+/** The context-free rule for a serialized header of 112 bytes. */
 export function checkHeader(
   headerBytes: Bytes,
   bits: number,
@@ -36,15 +36,15 @@ export interface HeaderContext {
   /** Answer of `nextWorkRequired`. */
   readonly requiredBits: number;
   readonly parentMedianTimeSec: number;
-  /** The node's clock, corrected by its peers. */
+  /** The node's clock, adjusted by its peers. */
   readonly adjustedTimeSec: number;
-  /** Height of the highest checkpoint that the node has a header of; null when there is none or checkpoints are off. */
+  /** Height of the highest checkpoint whose header the node has; null when there is none or checkpoints are off. */
   readonly lastCheckpointHeight: number | null;
 }
 
 type VersionRules = Pick<NetworkParams, 'bip34Height' | 'bip65Height' | 'bip66Height'>;
 
-/** Whether a version was outvoted at that height: 2 by BIP34, 3 by BIP66, 4 by BIP65. */
+/** Whether a version is outdated at that height: 2 is required by BIP34, 3 by BIP66, 4 by BIP65. */
 function isOutdatedVersion(version: number, height: number, params: VersionRules): boolean {
   return (
     (version < 2 && height >= params.bip34Height) ||
@@ -53,7 +53,7 @@ function isOutdatedVersion(version: number, height: number, params: VersionRules
   );
 }
 
-/** The rules that need the chain below, in the reference's order. */
+/** The rules that need the header's ancestors, in the reference's order. */
 export function contextualCheckHeader(
   header: Pick<BlockHeader, 'version' | 'timeSec' | 'bits'>,
   context: HeaderContext,

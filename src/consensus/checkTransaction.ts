@@ -1,6 +1,6 @@
 /**
  * The rules of a transaction that need only the transaction.
- * The size limits of claims belong to them at every height. Source: lbrycrd consensus/tx_verify.cpp `CheckTransaction`.
+ * They include the size limits of claims, at every height. Source: lbrycrd consensus/tx_verify.cpp `CheckTransaction`.
  */
 import { isCoinbase, isNullOutPoint, type OutPoint, type Transaction } from '../primitives/transaction.js';
 import { claimNameLength, claimPrefixLength, startsWithClaimOpcode } from '../script/claimScript.js';
@@ -21,7 +21,7 @@ const MAX_COINBASE_SCRIPT_SIZE = 100;
 /** Number of inputs up to which pairwise comparison is faster than a set. Arbitrary. */
 const PAIRWISE_INPUTS = 8;
 
-/** The size limits of a claim script; metadata of a support counts as part of it whatever the height. */
+/** The size limits of a claim script; the metadata of a support counts as part of it at every height. */
 export function checkClaimScriptSizes(script: Bytes): ValidationError | null {
   if (!startsWithClaimOpcode(script)) return null;
   if (claimPrefixLength(script) > MAX_CLAIM_SCRIPT_SIZE) return reject('bad-txns-claimscriptsize-toolarge');
@@ -59,7 +59,7 @@ function checkOutputs(outputs: Transaction['outputs']): ValidationError | null {
   return null;
 }
 
-/** All context-free rules, in the reference's order; the first one broken is the verdict. */
+/** All context-free rules, in the reference's order; the first violation is the verdict. */
 export function checkTransaction(tx: Transaction): ValidationError | null {
   if (tx.inputs.length === 0) return reject('bad-txns-vin-empty');
   if (tx.outputs.length === 0) return reject('bad-txns-vout-empty');

@@ -1,5 +1,5 @@
 /**
- * Whether a transaction's inputs exist, are mature, and pay for its outputs. No scripts, no claims.
+ * Checks that a transaction's inputs exist, are mature, and cover its outputs. No scripts, no claims.
  * Source: lbrycrd consensus/tx_verify.cpp `Consensus::CheckTxInputs`.
  */
 import { COINBASE_MATURITY, formatMoney, isMoneyRange } from './limits.js';
@@ -35,7 +35,7 @@ export function checkMaturity(coin: Omit<SpentCoin, 'value'>, spendHeight: numbe
   });
 }
 
-/** Whether the inputs' sum covers the outputs' sum; both were found in range before. */
+/** Checks that the sum of the inputs covers that of the outputs; both sums have been checked to be in range. */
 export function checkFee(valueInSat: bigint, valueOutSat: bigint): TxInputsVerdict {
   if (valueInSat < valueOutSat) {
     const debug = `value in (${formatMoney(valueInSat)}) < value out (${formatMoney(valueOutSat)})`;
@@ -48,7 +48,8 @@ export function checkFee(valueInSat: bigint, valueOutSat: bigint): TxInputsVerdi
 
 /**
  * Checks a transaction that is not a coinbase and passed `checkTransaction`.
- * `coins[i]` is what input i spends, null when there is none; `spendHeight` the height of the block it would be in.
+ * `coins[i]` is the coin that input i spends, null when there is none; `spendHeight` is the height of the block that would
+ * contain the transaction.
  */
 export function checkTxInputs(
   tx: { readonly outputs: readonly { readonly value: bigint }[] },

@@ -1,5 +1,5 @@
 /**
- * The rules of a block that need the headers below it, whole and in pieces; no coins and no claims.
+ * The rules of a block that need its ancestors' headers, as a whole and as separate functions; without coins and claims.
  * Source: lbrycrd validation.cpp `ContextualCheckBlock`.
  */
 import type { NetworkParams } from '../params/network.js';
@@ -23,7 +23,7 @@ export interface BlockContext {
   readonly segwitActive: boolean;
 }
 
-/** What lock times are compared with: from BIP113 on the parent's median time past, before it the block's own time. */
+/** Time with which lock times are compared: from BIP113 on the parent's median time past, before it the block's own time. */
 export function lockTimeCutoffSec(
   context: Pick<BlockContext, 'csvActive' | 'parentMedianTimeSec'>,
   blockTimeSec: number,
@@ -44,12 +44,12 @@ export function checkFinality(
   return null;
 }
 
-/** What a coinbase script must begin with from `bip34Height` on: the shortest push of the height. Source: BIP34. */
+/** The required beginning of a coinbase script from `bip34Height` on: the shortest push of the height. Source: BIP34. */
 export function coinbaseHeightPush(height: number): Buffer {
   return pushNumber(height);
 }
 
-/** BIP34. The push is compared as a prefix: what follows it is free. */
+/** BIP34. The push is compared as a prefix: any bytes may follow it. */
 export function checkCoinbaseHeight(
   coinbaseScript: Bytes,
   height: number,

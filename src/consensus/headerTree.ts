@@ -1,13 +1,13 @@
 /**
- * How consensus sees the tree of headers: by numbers, so that a table of columns can be behind it.
- * Owns the interface and the median time; the store decides where headers are stored.
+ * Consensus view of the header tree: headers are numbers, so a table of columns can implement it. Defines the interface and
+ * the median time; the store decides how headers are stored.
  */
 import { assert } from '../util/assert.js';
 
-/** A header in the tree: a number the owner of the tree chose, not negative. Stable as long as the tree lives. */
+/** A header in the tree: a non-negative number assigned by the owner of the tree. Stable for the lifetime of the tree. */
 export type HeaderId = number;
 
-/** Stands for "no header": the parent of genesis. */
+/** Represents "no header": the parent of genesis. */
 export const NO_HEADER = -1;
 
 export interface HeaderTree {
@@ -20,11 +20,11 @@ export interface HeaderTree {
   bitsOf(id: HeaderId): number;
   /** Signed 32-bit. */
   versionOf(id: HeaderId): number;
-  /** Median time past of the block itself and its ten ancestors, in seconds; may be computed by `medianTimePast`. */
+  /** Median time past of the block and its ten ancestors, in seconds; `medianTimePast` computes it. */
   medianTimeOf(id: HeaderId): number;
 }
 
-/** Blocks whose times the median is taken of. Source: `CBlockIndex::nMedianTimeSpan`. */
+/** Number of blocks whose times the median is taken of. Source: `CBlockIndex::nMedianTimeSpan`. */
 export const MEDIAN_TIME_SPAN = 11;
 
 /** The upper median of `times` (any order, at least one). Sorts in place. */

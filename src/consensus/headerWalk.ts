@@ -1,6 +1,6 @@
 /**
- * The rules of headers along a chain that is not kept: what the next header must satisfy follows from the last eleven,
- * which is all that is remembered. Work and links are the caller's business. Source: as in checkHeader.ts.
+ * Checks headers along a chain that is not stored: the rules for the next header depend on the last eleven headers, and only
+ * those are remembered. The caller checks work and links. Source: as in checkHeader.ts.
  */
 import type { NetworkParams } from '../params/network.js';
 import type { BlockHeader } from '../primitives/header.js';
@@ -16,7 +16,7 @@ type WalkedHeader = Pick<BlockHeader, 'version' | 'timeSec' | 'bits'>;
 
 export interface WalkContext {
   readonly params: Pick<NetworkParams, keyof WalkParams>;
-  /** The node's clock, corrected by its peers. */
+  /** The node's clock, adjusted by its peers. */
   readonly adjustedTimeSec: () => number;
   /** See `HeaderContext`. */
   readonly lastCheckpointHeight: number | null;
@@ -25,7 +25,7 @@ export interface WalkContext {
 export class HeaderWalk {
   /** Height of the last header. */
   height: number;
-  /** Work of the whole chain up to it. */
+  /** Total work of the chain up to the last header. */
   work: bigint;
   private readonly context: WalkContext;
   /** Times of the last eleven headers, by height modulo eleven. */
@@ -35,7 +35,7 @@ export class HeaderWalk {
   private lastBits = -1;
   private lastBitsWork = 0n;
 
-  /** Begins behind the header `start` of a tree; `work` is that of its chain. */
+  /** Starts after the header `start` of a tree; `work` is the total work of its chain. */
   constructor(tree: HeaderTree, start: HeaderId, work: bigint, context: WalkContext) {
     assert(retargetIntervalBlocks(context.params) < MEDIAN_TIME_SPAN, 'a retarget looks back on few blocks');
     this.context = context;
@@ -59,7 +59,7 @@ export class HeaderWalk {
     return medianTime(this.times.filter((time) => time !== undefined));
   }
 
-  /** Checks the header against its place and continues to it, unless it is wrong. */
+  /** Checks the next header; advances to it if it is valid. */
   next(header: WalkedHeader): ValidationError | null {
     const { height, context, tree, times, bits } = this;
     const { params, lastCheckpointHeight } = context;
@@ -82,7 +82,7 @@ export class HeaderWalk {
     return null;
   }
 
-  /** Neighbours often have the same difficulty. */
+  /** Consecutive headers often have the same difficulty. */
   private workOf(bits: number): bigint {
     if (bits !== this.lastBits) {
       this.lastBits = bits;

@@ -1,6 +1,6 @@
 /**
  * The sizes, counts and amounts that a block or a transaction may not exceed.
- * Owns constants and the money range only. Source: lbrycrd consensus/consensus.h, amount.h, nameclaim.h, chain.h.
+ * Contains only constants and the money range. Source: lbrycrd consensus/consensus.h, amount.h, nameclaim.h, chain.h.
  */
 
 /** Satoshis a coin. */
@@ -8,12 +8,12 @@ export const COIN = 100_000_000n;
 /** 21,000,000,000 coins, a thousand times Bitcoin's. */
 export const MAX_MONEY = 21_000_000_000n * COIN;
 
-/** Bytes; bounds buffers, the rule itself is the weight. */
+/** Size in bytes that limits buffers; the consensus rule itself is the weight. */
 export const MAX_BLOCK_SERIALIZED_SIZE = 8_000_000;
 /** BIP141 weight units. */
 export const MAX_BLOCK_WEIGHT = 8_000_000;
 export const MAX_BLOCK_SIGOPS_COST = 80_000;
-/** Depth from which a coinbase output may be spent. */
+/** Number of confirmations from which a coinbase output may be spent. */
 export const COINBASE_MATURITY = 100;
 /** BIP141: bytes outside the witness weigh this much. */
 export const WITNESS_SCALE_FACTOR = 4;
@@ -22,11 +22,11 @@ export const MIN_TRANSACTION_WEIGHT = WITNESS_SCALE_FACTOR * 60;
 /** 10 bytes: nothing smaller parses as a transaction. */
 export const MIN_SERIALIZABLE_TRANSACTION_WEIGHT = WITNESS_SCALE_FACTOR * 10;
 
-/** Bytes of a claim script before the ordinary output script. */
+/** Maximum bytes of a claim script before the ordinary output script. */
 export const MAX_CLAIM_SCRIPT_SIZE = 8192;
 export const MAX_CLAIM_NAME_SIZE = 255;
 
-/** A header may be this far ahead of the node's adjusted time. */
+/** Maximum distance of a header's time from the node's adjusted time, into the future. */
 export const MAX_FUTURE_BLOCK_TIME_SEC = 2 * 60 * 60;
 
 /** Source: `MoneyRange`. */

@@ -1,11 +1,11 @@
 /**
- * When a transaction may enter a block: absolute lock times and BIP68 relative ones.
+ * Decides when a transaction may enter a block: absolute lock times and BIP68 relative ones.
  * Source: Core consensus/tx_verify.cpp `IsFinalTx`, `CalculateSequenceLocks`, `EvaluateSequenceLocks`.
  */
 import { SEQUENCE_FINAL } from '../primitives/transaction.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
 
-/** BIP68: with this bit a sequence is not a lock. */
+/** BIP68: a sequence with this bit is not a lock. */
 export const SEQUENCE_LOCKTIME_DISABLE_FLAG = 0x80000000;
 /** BIP68: units of 512 seconds instead of blocks. */
 export const SEQUENCE_LOCKTIME_TYPE_FLAG = 1 << 22;
@@ -13,7 +13,7 @@ export const SEQUENCE_LOCKTIME_MASK = 0xffff;
 /** BIP68: 2^9 = 512 seconds. */
 export const SEQUENCE_LOCKTIME_GRANULARITY = 9;
 
-/** The parts of a transaction that lock it. */
+/** The fields of a transaction that determine its locks. */
 export interface LockedTransaction {
   readonly version: number;
   readonly lockTime: number;
@@ -21,8 +21,8 @@ export interface LockedTransaction {
 }
 
 /**
- * Whether the transaction may be in a block at `height` with this cutoff: the block's time, or from BIP113 on the median
- * time past of its parent.
+ * Whether the transaction may be in a block at `height`. The cutoff is the block's time, or from BIP113 on the median time
+ * past of its parent.
  */
 export function isFinalTransaction(tx: LockedTransaction, height: number, cutoffTimeSec: number): boolean {
   if (tx.lockTime === 0) return true;
@@ -30,19 +30,19 @@ export function isFinalTransaction(tx: LockedTransaction, height: number, cutoff
   return tx.inputs.every((input) => input.sequence === SEQUENCE_FINAL);
 }
 
-/** The last height and the last median time at which the transaction is still locked; -1 for none. */
+/** The last height and the last median time at which the transaction is still locked; -1 without a lock. */
 export interface SequenceLocks {
   minHeight: number;
   minTimeSec: number;
 }
 
-/** Whether BIP68 looks at the sequences of a transaction of this version (signed; compared as unsigned). */
+/** Whether BIP68 applies to a transaction of this version (signed; compared as unsigned). */
 export function versionHasSequenceLocks(version: number): boolean {
   return version >>> 0 >= 2;
 }
 
 /**
- * The locks of all inputs together; call it only where BIP68 is in force.
+ * The combined locks of all inputs; call it only if BIP68 is active.
  * `coinHeights[i]` is the height of the output that input i spends (the next height for one in the mempool);
  * `medianTimeAt(height)` the median time past of the ancestor at that height.
  */
@@ -69,7 +69,7 @@ export function calculateSequenceLocks(
   return locks;
 }
 
-/** Whether the locks are open in a block at `height` whose parent has this median time past. */
+/** Whether the locks permit a block at `height` whose parent has this median time past. */
 export function sequenceLocksOpen(
   locks: SequenceLocks,
   height: number,

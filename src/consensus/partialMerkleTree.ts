@@ -1,6 +1,6 @@
 /**
- * The part of a block's merkle tree that proves some of its transactions (BIP37): making it, reading it, and finding
- * what it proves. Source: Core merkleblock.cpp `CPartialMerkleTree`.
+ * The part of a block's merkle tree that proves some of its transactions (BIP37): building it, parsing it, and extracting
+ * the proved transactions. Source: Core merkleblock.cpp `CPartialMerkleTree`.
  */
 import { sha256dPair } from '../crypto/hash.js';
 import { EMPTY_BYTES, isZero, type Bytes } from '../util/bytes.js';
@@ -14,15 +14,15 @@ const HASH_SIZE = 32;
 const MAX_BLOCK_TRANSACTIONS = MAX_BLOCK_WEIGHT / MIN_TRANSACTION_WEIGHT;
 
 export interface PartialMerkleTree {
-  /** Transactions of the whole block. */
+  /** Number of transactions in the whole block. */
   txCount: number;
-  /** Hashes in the order of a walk in depth, 32 bytes each. */
+  /** Hashes in depth-first order, 32 bytes each. */
   hashes: Bytes[];
-  /** A bit a node of the walk, least significant first: whether a proved transaction lies below it. */
+  /** One bit per visited node, least significant first: whether a proved transaction is below it. */
   flags: Bytes;
 }
 
-/** Nodes at a height above the leaves. */
+/** Number of nodes at a height above the leaves. */
 function widthAt(txCount: number, height: number): number {
   return Math.ceil(txCount / 2 ** height);
 }
@@ -58,7 +58,7 @@ function packBits(bits: readonly boolean[]): Buffer {
   return packed;
 }
 
-/** The tree that proves the transactions for which `isMatch` holds. At least one transaction. */
+/** The tree that proves the transactions for which `isMatch` is true. At least one transaction is required. */
 export function buildPartialMerkleTree(
   txids: readonly Bytes[],
   isMatch: (index: number) => boolean,
@@ -72,7 +72,7 @@ export function* buildPartialMerkleTreeInSlices(
   isMatch: (index: number) => boolean,
 ): Slices<PartialMerkleTree> {
   const levels = yield* levelsOf(txids);
-  /** Whether a match lies below a node, level by level. */
+  /** Whether a match is below a node, level by level. */
   const marks: boolean[][] = [txids.map((_, index) => isMatch(index))];
   for (let height = 1; height < levels.length; height++) {
     const below = marks[height - 1]!;
@@ -95,14 +95,14 @@ export function* buildPartialMerkleTreeInSlices(
 }
 
 export interface ProvedTransactions {
-  /** Merkle root that the tree leads to. */
+  /** Merkle root computed from the tree. */
   root: Bytes;
   txids: Bytes[];
-  /** The indexes of each, its place in the block. */
+  /** The index of each proved transaction in the block. */
   indexes: number[];
 }
 
-/** What the tree proves, or null when it is not a well-formed tree. Source: `ExtractMatches`. */
+/** The transactions that the tree proves, or null when the tree is malformed. Source: `ExtractMatches`. */
 export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions | null {
   const { txCount, hashes, flags } = tree;
   if (txCount === 0 || txCount > MAX_BLOCK_TRANSACTIONS) return null;
@@ -111,7 +111,7 @@ export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions 
   const indexes: number[] = [];
   let bitsUsed = 0;
   let hashesUsed = 0;
-  /** Null when bits or hashes run out, or equal neighbours make the tree ambiguous (CVE-2012-2459). */
+  /** Null when bits or hashes run out, or when equal siblings make the tree ambiguous (CVE-2012-2459). */
   const walk = (height: number, position: number): Bytes | null => {
     if (bitsUsed >= flags.length * 8) return null;
     const marked = (flags[bitsUsed >> 3]! & (1 << (bitsUsed & 7))) !== 0;
@@ -139,8 +139,8 @@ export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions 
 }
 
 /**
- * Throws `ReadError` where the bytes end early. One with more hashes than a block can have transactions proves nothing,
- * whatever they are: it is read as an empty one.
+ * Throws `ReadError` when the bytes end early. A tree with more hashes than a block can have transactions proves nothing,
+ * whatever they are: it is read as an empty tree.
  */
 export function parsePartialMerkleTree(reader: Reader): PartialMerkleTree {
   const txCount = reader.u32();

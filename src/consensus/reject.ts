@@ -1,10 +1,10 @@
 /**
- * The catalogue of verdicts: every reason for which a block or a transaction is refused, with its code and weight.
- * Owns the reasons of consensus and of mempool policy; the results of RPC calls (`duplicate-inconclusive`, …) are not among them.
+ * The catalogue of verdicts: every reason for which a block or a transaction is rejected, with its code and score. Contains
+ * the reasons of consensus and of mempool policy; the results of RPC calls (`duplicate-inconclusive`, …) are not included.
  * Source: lbrycrd consensus/validation.h, validation.cpp, consensus/tx_verify.cpp, policy/policy.cpp, BIP61.
  */
 
-/** BIP61 codes; `NONE` and `HIGH_FEE` never travel. */
+/** BIP61 codes; `NONE` and `HIGH_FEE` are never sent. */
 export const REJECT_CODE = {
   NONE: 0,
   MALFORMED: 0x01,
@@ -19,10 +19,10 @@ export const REJECT_CODE = {
 } as const;
 
 /**
- * The kind of failure; it decides what happens to the peer and the block:
- * consensus (breaks a rule, final), policy (fine in a block), missing-inputs, premature-spend, conflict (with the mempool),
- * invalid-header, mutated (the same id may belong to a valid block), checkpoint, cached-invalid (known before),
- * missing-prev, invalid-prev, time-future (may become valid).
+ * The kind of failure; it determines the treatment of the peer and the block: consensus (breaks a rule, final), policy
+ * (valid in a block), missing-inputs, premature-spend, conflict (with the mempool), invalid-header, mutated (a valid block
+ * may have the same id), checkpoint, cached-invalid (known before), missing-prev, invalid-prev, time-future (may become
+ * valid).
  */
 export type RejectResult =
   | 'consensus'
@@ -39,13 +39,13 @@ export type RejectResult =
   | 'time-future';
 
 export interface ValidationError {
-  /** The reference's text, as it goes into `reject` messages and RPC answers. */
+  /** The reference's text, as sent in `reject` messages and RPC results. */
   readonly reason: string;
   readonly result: RejectResult;
   readonly rejectCode: number;
-  /** Points towards the ban of the peer that sent it (100 bans). */
+  /** Score added to the peer that sent it (100 bans the peer). */
   readonly dosScore: number;
-  /** The bytes may have been tampered with on the way: never remember the block as invalid. Source: `CorruptionPossible`. */
+  /** The bytes may have been modified on the way: never store the block as invalid. Source: `CorruptionPossible`. */
   readonly corruption: boolean;
   readonly debug?: string;
   /** Additional text for the log. */
@@ -58,7 +58,7 @@ const { NONE, INVALID, OBSOLETE, DUPLICATE, NONSTANDARD, DUST, INSUFFICIENT_FEE,
   REJECT_CODE;
 
 const CATALOGUE = {
-  // A transaction without context: consensus/tx_verify.cpp `CheckTransaction`.
+  // Context-free checks of a transaction: consensus/tx_verify.cpp `CheckTransaction`.
   'bad-txns-vin-empty': ['consensus', INVALID, 10],
   'bad-txns-vout-empty': ['consensus', INVALID, 10],
   'bad-txns-oversize': ['consensus', INVALID, 100],
@@ -71,22 +71,22 @@ const CATALOGUE = {
   'bad-cb-length': ['consensus', INVALID, 100],
   'bad-txns-prevout-null': ['consensus', INVALID, 10],
 
-  // A transaction against its inputs: `Consensus::CheckTxInputs`.
+  // Checks of a transaction against its inputs: `Consensus::CheckTxInputs`.
   'bad-txns-inputs-missingorspent': ['missing-inputs', INVALID, 100],
   'bad-txns-premature-spend-of-coinbase': ['premature-spend', INVALID, 0],
   'bad-txns-inputvalues-outofrange': ['consensus', INVALID, 100],
   'bad-txns-in-belowout': ['consensus', INVALID, 100],
   'bad-txns-fee-outofrange': ['consensus', INVALID, 100],
 
-  // Scripts: validation.cpp `CheckInputs`; both take the script error in parentheses.
+  // Scripts: validation.cpp `CheckInputs`; both reasons are followed by the script error in parentheses.
   'mandatory-script-verify-flag-failed': ['consensus', INVALID, 100],
   'non-mandatory-script-verify-flag': ['policy', NONSTANDARD, 0],
 
-  // A header: `CheckBlockHeader`, `ContextualCheckBlockHeader`, `AcceptBlockHeader`.
+  // Checks of a header: `CheckBlockHeader`, `ContextualCheckBlockHeader`, `AcceptBlockHeader`.
   'high-hash': ['invalid-header', INVALID, 50],
   'bad-diffbits': ['invalid-header', INVALID, 100],
   'bad-fork-prior-to-checkpoint': ['checkpoint', CHECKPOINT, 100],
-  // Ours: the last of a thousand headers whose hash is known.
+  // Not in the reference: the last of a thousand headers whose hash is known.
   'checkpoint mismatch': ['checkpoint', CHECKPOINT, 100],
   'time-too-old': ['invalid-header', INVALID, 0],
   'time-too-new': ['time-future', INVALID, 0],
@@ -95,7 +95,7 @@ const CATALOGUE = {
   'prev-blk-not-found': ['missing-prev', NONE, 10],
   'bad-prevblk': ['invalid-prev', INVALID, 100],
 
-  // A block without context: `CheckBlock`.
+  // Context-free checks of a block: `CheckBlock`.
   'bad-txnmrklroot': ['mutated', INVALID, 100],
   'bad-txns-duplicate': ['mutated', INVALID, 100],
   'bad-blk-length': ['consensus', INVALID, 100],
@@ -103,7 +103,7 @@ const CATALOGUE = {
   'bad-cb-multiple': ['consensus', INVALID, 100],
   'bad-blk-sigops': ['consensus', INVALID, 100],
 
-  // A block after its parent: `ContextualCheckBlock`.
+  // Checks of a block after its parent: `ContextualCheckBlock`.
   'bad-txns-nonfinal': ['consensus', INVALID, 10],
   'bad-cb-height': ['consensus', INVALID, 100],
   'bad-witness-nonce-size': ['mutated', INVALID, 100],
@@ -111,7 +111,7 @@ const CATALOGUE = {
   'unexpected-witness': ['mutated', INVALID, 100],
   'bad-blk-weight': ['consensus', INVALID, 100],
 
-  // A block against the coins and the claim trie: `ConnectBlock`.
+  // Checks of a block against the coins and the claim trie: `ConnectBlock`.
   'bad-txns-BIP30': ['consensus', INVALID, 100],
   'bad-txns-accumulated-fee-outofrange': ['consensus', INVALID, 100],
   'bad-claim-merkle-hash': ['consensus', INVALID, 100],
@@ -156,15 +156,15 @@ export const REJECT_REASONS = Object.keys(CATALOGUE) as readonly RejectReason[];
 export interface RejectDetail {
   readonly debug?: string;
   readonly note?: string;
-  /** Put after the reason in parentheses: `bad-version(0x00000001)`, `mandatory-script-verify-flag-failed (…)`. */
+  /** Appended to the reason in parentheses: `bad-version(0x00000001)`, `mandatory-script-verify-flag-failed (…)`. */
   readonly suffix?: string;
-  /** Replaces the catalogue's score where the reference weighs the same reason differently. */
+  /** Replaces the catalogue's score where the reference uses another score for the same reason. */
   readonly dosScore?: number;
   /** Replaces the catalogue's flag, which is set for `mutated` reasons only. */
   readonly corruption?: boolean;
 }
 
-/** A verdict from the catalogue. */
+/** Creates a verdict from the catalogue. */
 export function reject(key: RejectReason, detail: RejectDetail = {}): ValidationError {
   const [result, rejectCode, dosScore]: Entry = CATALOGUE[key];
   const verdict = {

@@ -1,11 +1,11 @@
-/** Which script rules a block is checked with. Source: lbrycrd validation.cpp `GetBlockScriptFlags`, `IsScriptWitnessEnabled`. */
+/** The script verification flags of a block. Source: lbrycrd validation.cpp `GetBlockScriptFlags`, `IsScriptWitnessEnabled`. */
 import type { NetworkParams } from '../params/network.js';
 import { SCRIPT_VERIFY } from '../script/flags.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
 
 export interface ScriptFlagContext {
   readonly height: number;
-  /** Block id, wire order; null for a candidate that has none yet. */
+  /** Block id, wire order; null for a candidate that has no id yet. */
   readonly blockHash: Bytes | null;
   /** States of the deployments for this block. */
   readonly csvActive: boolean;
@@ -15,8 +15,8 @@ export interface ScriptFlagContext {
 type FlagRules = Pick<NetworkParams, 'bip16Exception' | 'bip65Height' | 'bip66Height' | 'deployments'>;
 
 /**
- * P2SH and WITNESS hold from genesis on (but for Bitcoin's one excepted block, which this chain does not have);
- * the segwit height switches NULLDUMMY.
+ * P2SH and WITNESS apply from genesis on (Bitcoin's one excepted block does not exist on this chain); the segwit height
+ * activates NULLDUMMY.
  */
 export function blockScriptFlags(context: ScriptFlagContext, params: FlagRules): number {
   const { height, blockHash } = context;
@@ -24,7 +24,7 @@ export function blockScriptFlags(context: ScriptFlagContext, params: FlagRules):
   let flags: number = SCRIPT_VERIFY.NONE;
   if (exception === null || blockHash === null || !equalBytes(blockHash, exception)) {
     flags |= SCRIPT_VERIFY.P2SH;
-    // A timeout of 0 takes the deployment out altogether.
+    // A timeout of 0 disables the deployment completely.
     if (params.deployments.segwit.timeoutSec !== 0n) flags |= SCRIPT_VERIFY.WITNESS;
   }
   if (height >= params.bip66Height) flags |= SCRIPT_VERIFY.DERSIG;

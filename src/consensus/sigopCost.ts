@@ -1,6 +1,6 @@
 /**
- * What a transaction's signature operations cost a block.
- * The counting itself is in `script/sigops.ts`. Source: lbrycrd consensus/tx_verify.cpp `GetTransactionSigOpCost`, BIP141.
+ * The signature operation cost of a transaction. The counting itself is in `script/sigops.ts`. Source: lbrycrd
+ * consensus/tx_verify.cpp `GetTransactionSigOpCost`, BIP141.
  */
 import { isCoinbase, type Transaction } from '../primitives/transaction.js';
 import { SCRIPT_VERIFY } from '../script/flags.js';
@@ -8,7 +8,7 @@ import { countLegacySigops, countP2shSigops, countWitnessSigops } from '../scrip
 import type { Bytes } from '../util/bytes.js';
 import { WITNESS_SCALE_FACTOR } from './limits.js';
 
-/** Operations in the scripts of the transaction itself, unweighted; claim prefixes are not stripped for it. */
+/** Signature operations in the scripts of the transaction itself, unweighted; claim prefixes are not stripped. */
 export function legacySigopCount(tx: Transaction): number {
   let count = 0;
   for (const input of tx.inputs) count += countLegacySigops(input.scriptSig, false);
@@ -16,7 +16,7 @@ export function legacySigopCount(tx: Transaction): number {
   return count;
 }
 
-/** The weighted count; `prevScriptOf(i)` is the output script that input i spends (not asked for a coinbase). */
+/** The weighted count; `prevScriptOf(i)` is the output script that input i spends (not called for a coinbase). */
 export function transactionSigopCost(
   tx: Transaction,
   prevScriptOf: (inputIndex: number) => Bytes,

@@ -1,11 +1,11 @@
-/** How many new coins a block may create. Source: lbrycrd validation.cpp `GetBlockSubsidy`, `withinLevelBounds`. */
+/** The number of new coins that a block may create. Source: lbrycrd validation.cpp `GetBlockSubsidy`, `withinLevelBounds`. */
 import { COIN } from './limits.js';
 
 /** 400,000,000 coins. */
 const GENESIS_SUBSIDY_SAT = 400_000_000n * COIN;
 /** The last height with a reward of one coin. */
 const LAST_FLAT_HEIGHT = 5100;
-/** The rising part begins at this height and gains a coin every `RISING_STEP_BLOCKS`. */
+/** The rising part starts at this height and increases by one coin every `RISING_STEP_BLOCKS`. */
 const RISING_BASE_HEIGHT = 5000;
 const RISING_STEP_BLOCKS = 100;
 const LAST_RISING_HEIGHT = 55000;
@@ -20,7 +20,7 @@ function reductionAt(level: number): number {
 }
 
 /**
- * Satoshis that the coinbase of a block at `height` may pay beyond the fees.
+ * Satoshis that the coinbase of a block at `height` may pay in addition to the fees.
  * `levelInterval` is the network's `subsidyLevelInterval`, in blocks.
  */
 export function blockSubsidy(height: number, levelInterval: number): bigint {

@@ -17,7 +17,7 @@ const TX_FIXED_SIZE = 4 + 4;
 /** Marker and flag of BIP144. */
 const WITNESS_MARKER_SIZE = 2;
 
-/** Bytes of a compact size. */
+/** Encoded length of a compact size, in bytes. */
 export function compactSizeLength(value: number): number {
   return value < 253 ? 1 : value <= 0xffff ? 3 : value <= 0xffffffff ? 5 : 9;
 }
@@ -26,7 +26,7 @@ function varBytesLength(bytes: Bytes): number {
   return compactSizeLength(bytes.length) + bytes.length;
 }
 
-/** Bytes without any witness. */
+/** Size in bytes without witness data. */
 export function strippedSize(tx: Transaction): number {
   let size = TX_FIXED_SIZE + compactSizeLength(tx.inputs.length) + compactSizeLength(tx.outputs.length);
   for (const input of tx.inputs) size += INPUT_FIXED_SIZE + varBytesLength(input.scriptSig);
@@ -34,7 +34,7 @@ export function strippedSize(tx: Transaction): number {
   return size;
 }
 
-/** Bytes that the witness adds; 0 when no input has one. */
+/** Bytes added by the witness; 0 if no input has one. */
 export function witnessSize(tx: Transaction): number {
   if (!hasWitness(tx)) return 0;
   let size = WITNESS_MARKER_SIZE;
@@ -45,7 +45,7 @@ export function witnessSize(tx: Transaction): number {
   return size;
 }
 
-/** Weight of something with these sizes. */
+/** Weight computed from these sizes. */
 export function weightOf(strippedSizeBytes: number, totalSizeBytes: number): number {
   return strippedSizeBytes * (WITNESS_SCALE_FACTOR - 1) + totalSizeBytes;
 }

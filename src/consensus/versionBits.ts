@@ -1,6 +1,6 @@
 /**
- * BIP9 version bits: the state of a deployment, since when, and how the current window signals.
- * Owns the state machine and its cache; what a state switches on is decided in `scriptFlags.ts` and `contextualCheckBlock.ts`.
+ * BIP9 version bits: the state of a deployment, the height at which it began, and the signalling of the current window.
+ * Contains the state machine and its cache; `scriptFlags.ts` and `contextualCheckBlock.ts` decide the effect of a state.
  * Source: lbrycrd versionbits.cpp, validation.cpp `ComputeBlockVersion` and `WarningBitsConditionChecker`.
  */
 import { ALWAYS_ACTIVE, DEPLOYMENT_IDS, type DeploymentId, type NetworkParams } from '../params/network.js';
@@ -13,17 +13,17 @@ export const VERSIONBITS_TOP_BITS = 0x20000000;
 export const VERSIONBITS_TOP_MASK = 0xe0000000 | 0;
 /** Bits that deployments may use. */
 export const VERSIONBITS_NUM_BITS = 29;
-/** Blocks whose versions are looked at for a warning. */
+/** Number of blocks whose versions are examined for a warning. */
 const UNEXPECTED_VERSION_SPAN = 100;
 
 /** The texts are those of `getblockchaininfo`. */
 export type ThresholdState = 'defined' | 'started' | 'locked_in' | 'active' | 'failed';
 
 export interface DeploymentStatistics {
-  /** Blocks of a window, and how many of them must signal. */
+  /** Number of blocks in a window, and how many of them must signal. */
   period: number;
   threshold: number;
-  /** Blocks of the current window so far, and how many of them signal. */
+  /** Number of blocks of the current window so far, and how many of them signal. */
   elapsed: number;
   count: number;
   /** Whether the threshold can still be reached in this window. */
@@ -37,7 +37,7 @@ type Rules = Pick<
 
 type Tree = Pick<HeaderTree, 'heightOf' | 'parentOf' | 'ancestorOf' | 'versionOf' | 'medianTimeOf'>;
 
-/** What one state machine needs to know: a deployment of the network, or a bit that no one told us about. */
+/** Parameters of one state machine: a deployment of the network, or a bit unknown to this version. */
 interface Condition {
   readonly startTimeSec: bigint;
   readonly timeoutSec: bigint;
@@ -46,7 +46,7 @@ interface Condition {
   signals(id: HeaderId): boolean;
 }
 
-/** States by the last block of the window before (`NO_HEADER` for the first window). Valid for one tree and its parameters. */
+/** States by the last block of the preceding window (`NO_HEADER` for the first window). Valid for one tree and its parameters. */
 type StateCache = Map<HeaderId, ThresholdState>;
 
 /** Whether the version uses version bits and has this one set. */
@@ -54,7 +54,7 @@ export function versionSignals(version: number, bit: number): boolean {
   return (version & VERSIONBITS_TOP_MASK) === VERSIONBITS_TOP_BITS && ((version >>> bit) & 1) !== 0;
 }
 
-/** The last block of the window before the one in which the child of `parent` lies. */
+/** The last block of the window before the one that contains the child of `parent`. */
 function windowParent(tree: Tree, parent: HeaderId, period: number): HeaderId {
   if (parent === NO_HEADER) return NO_HEADER;
   const height = tree.heightOf(parent);
@@ -71,7 +71,7 @@ function countSignals(tree: Tree, last: HeaderId, blocks: number, condition: Con
   return count;
 }
 
-/** The state after a window that ends with `last`, given the state within it. */
+/** The state after a window that ends with `last`, computed from the state within it. */
 function nextState(tree: Tree, last: HeaderId, state: ThresholdState, condition: Condition): ThresholdState {
   const medianTimeSec = tree.medianTimeOf(last);
   switch (state) {
@@ -102,7 +102,7 @@ function stateAfter(tree: Tree, parent: HeaderId, condition: Condition, cache: S
   ) {
     state = cache.get(at);
     if (state !== undefined) break;
-    // Before the start time, and at genesis, every deployment is defined: no need to look further back.
+    // Before the start time, and at genesis, every deployment is defined, so earlier windows need not be examined.
     if (at === NO_HEADER || tree.medianTimeOf(at) < condition.startTimeSec) {
       state = 'defined';
       cache.set(at, state);
@@ -133,9 +133,8 @@ function stateSince(tree: Tree, parent: HeaderId, condition: Condition, cache: S
 }
 
 /**
- * The deployments of one network over one header tree. Pure except for its caches, which never go stale:
- * a state belongs to a block and all of its ancestors.
- * `parent` is the block before the one that is asked about, `NO_HEADER` for genesis.
+ * The deployments of one network over one header tree. Pure except for its caches, which never become invalid: a state
+ * belongs to a block and all of its ancestors. `parent` is the parent of the block in question, `NO_HEADER` for genesis.
  */
 export class VersionBits {
   private readonly tree: Tree;
@@ -164,7 +163,7 @@ export class VersionBits {
 
   /**
    * The state for the block after `parent`. Source: `VersionBitsState`.
-   * QUIRK: segwit goes by height and knows two states only, failed before and active from its height on; genesis is
+   * QUIRK: segwit is activated by height and has only two states: failed before its height and active from it on; genesis is
    * failed even at height 0. Test: test/unit/consensus/versionBits.test.ts.
    */
   state(id: DeploymentId, parent: HeaderId): ThresholdState {
@@ -180,15 +179,15 @@ export class VersionBits {
   }
 
   /**
-   * The height from which on the state holds. Source: `VersionBitsStateSinceHeight`.
-   * QUIRK: for segwit it is the height of the BIP9 state, which decides nothing here: 0 on regtest, and on main and test
-   * the window in which the signalling of its dates ended. Test: test/unit/consensus/versionBits.test.ts.
+   * The height at which the state began. Source: `VersionBitsStateSinceHeight`. QUIRK: for segwit it is the height of the
+   * BIP9 state, which has no effect here: 0 on regtest, and on main and test the window in which signalling ended by its
+   * dates. Test: test/unit/consensus/versionBits.test.ts.
    */
   sinceHeight(id: DeploymentId, parent: HeaderId): number {
     return stateSince(this.tree, parent, this.condition(id), this.caches.get(id)!);
   }
 
-  /** How the window of block `tip` signals so far. Source: `VersionBitsStatistics`. */
+  /** Signalling statistics of the window that contains block `tip`, up to that block. Source: `VersionBitsStatistics`. */
   statistics(id: DeploymentId, tip: HeaderId): DeploymentStatistics {
     const condition = this.condition(id);
     const { period, threshold } = condition;
@@ -213,7 +212,7 @@ export class VersionBits {
     return version;
   }
 
-  /** The state of a bit that signals although we would not have set it. Source: `WarningBitsConditionChecker`. */
+  /** The state of a bit that is signalled although we would not set it. Source: `WarningBitsConditionChecker`. */
   unknownBitState(bit: number, tip: HeaderId): ThresholdState {
     const condition: Condition = {
       startTimeSec: 0n,
@@ -227,7 +226,7 @@ export class VersionBits {
     return stateAfter(this.tree, tip, condition, this.warningCaches[bit]!);
   }
 
-  /** How many of the last hundred blocks up to `tip` have version bits that we would not have set. Source: `UpdateTip`. */
+  /** Number of blocks, among the last hundred up to `tip`, with version bits that we would not set. Source: `UpdateTip`. */
   unexpectedVersions(tip: HeaderId): number {
     const period = this.params.minerConfirmationWindow;
     let count = 0;
@@ -236,7 +235,7 @@ export class VersionBits {
     for (let i = 0, at = tip; i < UNEXPECTED_VERSION_SPAN && at !== NO_HEADER; i++, height--) {
       const version = this.tree.versionOf(at);
       const parent = this.tree.parentOf(at);
-      // All blocks of a window are expected to have one version.
+      // All blocks of a window have the same expected version.
       if (i === 0 || height % period === period - 1) expected = this.computeBlockVersion(parent);
       if (version > VERSIONBITS_LAST_OLD_BLOCK_VERSION && (version & ~expected) !== 0) count++;
       at = parent;

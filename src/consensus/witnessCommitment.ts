@@ -1,5 +1,5 @@
 /**
- * How a coinbase commits to the witnesses of its block (BIP141): finding, making and checking the commitment.
+ * The commitment of a coinbase to the witnesses of its block (BIP141): finding, creating and checking it.
  * Source: lbrycrd validation.cpp `GetWitnessCommitmentIndex`, `GenerateCoinbaseCommitment`, `ContextualCheckBlock`.
  */
 import { sha256dPair } from '../crypto/hash.js';
@@ -13,7 +13,7 @@ const COMMITMENT_HEAD = fromHex('6a24aa21a9ed');
 const COMMITMENT_SIZE = 38;
 const RESERVED_VALUE_SIZE = 32;
 
-/** Number of the output with the commitment, the last one when there are several; -1 when there is none. */
+/** Number of the output with the commitment, the last one if there are several; -1 if there is none. */
 export function findWitnessCommitment(outputs: readonly { readonly script: Bytes }[]): number {
   for (let i = outputs.length - 1; i >= 0; i--) {
     const { script } = outputs[i]!;
@@ -27,7 +27,7 @@ export function findWitnessCommitment(outputs: readonly { readonly script: Bytes
   return -1;
 }
 
-/** The merkle root over the ids with witness, wire order; the first one (the coinbase's) counts as zeros. */
+/** The merkle root of the wtxids, in wire order; the first one (the coinbase's) is replaced by zeros. */
 export function witnessMerkleRoot(wtxids: readonly Bytes[]): Buffer {
   return merkleRoot([NULL_HASH, ...wtxids.slice(1)]).root;
 }
@@ -38,9 +38,9 @@ export function witnessCommitmentScript(witnessRoot: Bytes, reservedValue: Bytes
 }
 
 /**
- * Whether a block's witnesses are those its coinbase commits to, or there are none where there is no commitment.
- * All three verdicts are about bytes that the block id does not cover, so they never condemn the id.
- * `witnessRoot` and `anyWitness` are asked only when needed.
+ * Checks that a block's witnesses match the commitment of its coinbase, or that there are none without a commitment. All
+ * three verdicts concern bytes that the block id does not cover, so they never make the id invalid. `witnessRoot` and
+ * `anyWitness` are called only when needed.
  */
 export function checkWitnessCommitment(
   coinbase: Pick<Transaction, 'inputs' | 'outputs'>,

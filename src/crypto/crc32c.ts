@@ -1,13 +1,13 @@
-/** CRC-32C (Castagnoli), which guards LevelDB's files. Source: RFC 3720 B.4. */
+/** CRC-32C (Castagnoli), the checksum of LevelDB's files. Source: RFC 3720 B.4. */
 import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 
 /** Reflected polynomial. */
 const POLYNOMIAL = 0x82f63b78;
-/** What LevelDB adds to a rotated checksum before it stores it beside data that may hold checksums itself. */
+/** Constant that LevelDB adds to a rotated checksum before storing it, since the data may contain checksums itself. */
 const MASK_DELTA = 0xa282ead8;
 
-/** Eight tables of 256 entries: the effect of a byte that is followed by 0 to 7 others. */
+/** Eight tables of 256 entries: the effect of a byte followed by 0 to 7 other bytes. */
 const TABLES = makeTables();
 
 function makeTables(): Int32Array {
@@ -29,7 +29,7 @@ export function crc32c(bytes: Bytes): number {
   return loadNative()?.crc32c(bytes) ?? crc32cFallback(bytes);
 }
 
-/** Readable fallback of the addon's `crc32c`: eight bytes a step. */
+/** Readable fallback of the addon's `crc32c`: processes eight bytes per step. */
 export function crc32cFallback(bytes: Bytes): number {
   const t = TABLES;
   let crc = -1;

@@ -1,8 +1,7 @@
 /**
  * ECDSA over secp256k1 as the chain uses it: verifying as Core's CPubKey, signing as its CKey.
- * Owns the choice between the backends (`ecdsaBackend.ts`) and what is the same for both. It does not know scripts,
- * addresses or wallets.
- * Source: Core 0.17 pubkey.cpp, key.cpp.
+ * Chooses between the backends (`ecdsaBackend.ts`) and contains the code common to both. Independent of scripts, addresses
+ * and wallets. Source: Core 0.17 pubkey.cpp, key.cpp.
  */
 import { randomBytes } from 'node:crypto';
 import { loadNative } from '../native/binding.js';
@@ -14,12 +13,12 @@ import { fallbackEcdsa } from './ecdsaFallback.js';
 
 export type { EcdsaBackend, RecoverableSignature, SignatureVerifier } from './ecdsaBackend.js';
 
-/** libsecp256k1 in the addon, or @noble/secp256k1 where no addon loads. Both give the same answers. */
+/** libsecp256k1 in the addon, or @noble/secp256k1 if no addon is loaded. Both give the same results. */
 export function ecdsaBackend(): EcdsaBackend {
   return loadNative()?.ecdsa ?? fallbackEcdsa;
 }
 
-/** Verifies past the addon's signature cache: for signatures of blocks, which are not checked again. */
+/** A verifier that bypasses the addon's signature cache: for signatures of blocks, which are not verified again. */
 export function uncachedVerifier(): SignatureVerifier {
   const ecdsa = loadNative()?.ecdsa;
   if (ecdsa === undefined) return fallbackEcdsa;
@@ -28,7 +27,7 @@ export function uncachedVerifier(): SignatureVerifier {
   };
 }
 
-/** 32 random bytes that are a private key. Source: `CKey::MakeNewKey`. */
+/** 32 random bytes that are a valid private key. Source: `CKey::MakeNewKey`. */
 export function generatePrivateKey(): Buffer {
   for (;;) {
     const key = randomBytes(PRIVATE_KEY_SIZE);
@@ -37,8 +36,8 @@ export function generatePrivateKey(): Buffer {
 }
 
 /**
- * Deterministic DER signature without hash type byte. With `grind` (Core's default) nonces are tried, by a counter
- * as extra entropy, until R is below 2^255: 70 bytes at most, verifiable as ever. Source: `CKey::Sign`.
+ * Deterministic DER signature without hash type byte. With `grind` (Core's default) nonces are tried, with a counter as
+ * extra entropy, until R is below 2^255: the signature has at most 70 bytes and verifies as usual. Source: `CKey::Sign`.
  */
 export function signHash(
   hash: Bytes,
@@ -66,7 +65,7 @@ export function signRecoverable(
   return Buffer.concat([Buffer.of(27 + recoveryId + (compressed ? 4 : 0)), compact]);
 }
 
-/** The public key that made a 65-byte signature, or null. Source: `CPubKey::RecoverCompact`. */
+/** The public key recovered from a 65-byte signature, or null. Source: `CPubKey::RecoverCompact`. */
 export function recoverPublicKey(
   hash: Bytes,
   signature: Bytes,

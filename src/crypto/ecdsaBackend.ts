@@ -1,4 +1,4 @@
-/** Interfaces of ECDSA over secp256k1: what a backend of the curve arithmetic provides. `ecdsa.ts` chooses the backend. */
+/** Interfaces of ECDSA over secp256k1, which a backend of the curve arithmetic implements. `ecdsa.ts` chooses the backend. */
 import type { Bytes } from '../util/bytes.js';
 
 export interface RecoverableSignature {
@@ -8,16 +8,19 @@ export interface RecoverableSignature {
   recoveryId: number;
 }
 
-/** The one operation that scripts need. `hash` has 32 bytes; the signature has no hash type byte. */
+/** The verification operation that scripts need. `hash` has 32 bytes; the signature has no hash type byte. */
 export interface SignatureVerifier {
   /**
-   * Core's `CPubKey::Verify`: hybrid keys, lenient DER and high S are accepted. Any bytes are allowed for the
-   * signature and the key; what does not parse does not verify.
+   * Core's `CPubKey::Verify`: hybrid keys, lenient DER and high S are accepted. Any bytes are allowed for the signature and
+   * the key; bytes that do not parse do not verify.
    */
   verify(hash: Bytes, derSignature: Bytes, publicKey: Bytes): boolean;
 }
 
-/** Curve arithmetic behind the functions of `ecdsa.ts`. Buffers are neither kept nor changed; results are fresh. */
+/**
+ * Curve arithmetic behind the functions of `ecdsa.ts`. Input buffers are neither retained nor modified; results are new
+ * buffers.
+ */
 export interface EcdsaBackend extends SignatureVerifier {
   /** Name of the implementation, for logs. */
   readonly name: string;
@@ -25,11 +28,11 @@ export interface EcdsaBackend extends SignatureVerifier {
   isFullyValidPublicKey(publicKey: Bytes): boolean;
   /** 33 or 65 bytes. The private key must be valid. */
   publicKeyOf(privateKey: Bytes, compressed: boolean): Buffer;
-  /** The same point in the other form, or null when it is none. */
+  /** The same point in the other form, or null for an invalid point. */
   convertPublicKey(publicKey: Bytes, compressed: boolean): Buffer | null;
   /** RFC 6979 nonce with optional 32 bytes of extra entropy; low S. */
   sign(hash: Bytes, privateKey: Bytes, extraEntropy: Bytes | null): RecoverableSignature;
-  /** Null when no key can have made it. */
+  /** Null when no key can have created the signature. */
   recover(hash: Bytes, compact: Bytes, recoveryId: number, compressed: boolean): Buffer | null;
   /** Key plus tweak modulo the order; null when the tweak or the sum is out of range (BIP32). */
   tweakPrivateKey(privateKey: Bytes, tweak: Bytes): Buffer | null;

@@ -1,5 +1,5 @@
 /**
- * The encodings around secp256k1 signatures and keys: DER, low S, key sizes, scalar range. No curve arithmetic.
+ * The encodings of secp256k1 signatures and keys: DER, low S, key sizes, scalar range. No curve arithmetic.
  * Source: Core pubkey.cpp `ecdsa_signature_parse_der_lax`, `CPubKey::CheckLowS`, pubkey.h `GetLen`/`ValidSize`.
  */
 import { isZero, type Bytes } from '../util/bytes.js';
@@ -14,7 +14,7 @@ const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25
 /** The order halved, rounded down: the largest low S. */
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
 
-/** Whether the first byte announces exactly this length: 2, 3 compressed; 4 and the hybrids 6, 7 uncompressed. */
+/** Whether the first byte matches the length: 2, 3 compressed; 4 and the hybrids 6, 7 uncompressed. */
 export function hasPublicKeySize(key: Bytes): boolean {
   const head = key[0];
   if (head === 2 || head === 3) return key.length === COMPRESSED_KEY_SIZE;
@@ -38,7 +38,7 @@ function isHighS(compact: Bytes): boolean {
 /** Multiplier of the packing below; a length has three bytes at most. */
 const LENGTH_BASE = 0x1000000;
 
-/** Where the contents of the integer at `at` begin and how long they are, as `begin * LENGTH_BASE + length`; or -1. */
+/** Position and length of the contents of the integer at `at`, as `begin * LENGTH_BASE + length`; -1 if malformed. */
 function parseInteger(input: Bytes, at: number): number {
   let pos = at;
   if (pos === input.length || input[pos] !== 0x02) return -1;
@@ -77,8 +77,8 @@ function placeInteger(input: Bytes, packed: number, out: Bytes, outAt: number): 
  * Reads a DER signature as leniently as the chain's oldest blocks need: negative or padded integers, long length
  * forms and trailing bytes are accepted. `out` (64 bytes) receives R and S.
  *
- * Returns false when there is no signature in it at all. QUIRK: an R or S out of range parses, as zeros, and then
- * fails verification only; CheckLowS calls such a signature low. Test: test/unit/crypto/ecdsa.test.ts.
+ * Returns false when the bytes contain no signature. QUIRK: an R or S out of range parses as zeros and only fails
+ * verification; CheckLowS treats such a signature as low. Test: test/unit/crypto/ecdsa.test.ts.
  */
 export function parseDerLax(input: Bytes, out: Bytes): boolean {
   out.fill(0);
@@ -88,7 +88,7 @@ export function parseDerLax(input: Bytes, out: Bytes): boolean {
   if (pos === input.length) return false;
   const sequenceLength = input[pos++]!;
   if (sequenceLength & 0x80) {
-    // The length itself is not looked at, only skipped.
+    // The bytes of the length are skipped without being read.
     if (sequenceLength - 0x80 > input.length - pos) return false;
     pos += sequenceLength - 0x80;
   }

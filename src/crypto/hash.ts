@@ -1,6 +1,6 @@
 /**
  * The hash functions of the chain over byte arrays, synchronously.
- * Small inputs go through OpenSSL (node:crypto); @noble/hashes is the readable fallback in the differential tests.
+ * Small inputs are hashed by OpenSSL (node:crypto); @noble/hashes is the readable fallback in the differential tests.
  */
 import * as nodeCrypto from 'node:crypto';
 import { loadNative } from '../native/binding.js';
@@ -9,8 +9,8 @@ import type { Bytes } from '../util/bytes.js';
 const { createHash } = nodeCrypto;
 
 /**
- * `crypto.hash` (Node 20.12 and later) makes no hash object; and a string comes out of it in half the time that a buffer
- * of its own takes.
+ * `crypto.hash` (Node 20.12 and later) creates no hash object. Its result as a string takes half the time of a result as a
+ * buffer.
  */
 const digest: (algorithm: string, data: Bytes) => Buffer =
   typeof nodeCrypto.hash === 'function'
@@ -21,7 +21,7 @@ export function sha256(data: Bytes): Buffer {
   return digest('sha256', data);
 }
 
-/** SHA-256 of a text in UTF-8, as a string of one code unit a byte. */
+/** SHA-256 of a text in UTF-8, as a string of one code unit per byte. */
 export const sha256OfText: (text: string) => string =
   typeof nodeCrypto.hash === 'function'
     ? (text) => nodeCrypto.hash('sha256', text, 'binary')
@@ -45,10 +45,10 @@ export function sha256dFallback(data: Bytes): Buffer {
   return sha256(sha256(data));
 }
 
-/** Two hashes side by side, the message of every step of a hash tree. */
+/** Two adjacent hashes: the message of every step of a hash tree. */
 const pair = Buffer.alloc(64);
 
-/** Double SHA-256 of two concatenated byte arrays, without a copy of long ones. */
+/** Double SHA-256 of two concatenated byte arrays; long ones are not copied. */
 export function sha256dPair(left: Bytes, right: Bytes): Buffer {
   if (left.length === 32 && right.length === 32) {
     pair.set(left);

@@ -1,6 +1,6 @@
 /**
  * Bitcoin's merkle tree over 32-byte hashes: root, path of one leaf, root from a path.
- * Knows nothing of blocks or claims: their rules choose the leaves.
+ * Independent of blocks and claims: their rules choose the leaves.
  * Source: Core consensus/merkle.cpp `ComputeMerkleRoot`, `ComputeMerkleBranch` and `ComputeMerkleRootFromBranch`.
  */
 import { loadNative } from '../native/binding.js';
@@ -14,14 +14,14 @@ export interface MerkleRoot {
   /** 32 bytes; zeros for no leaves. */
   root: Buffer;
   /**
-   * Two equal neighbours stood where a pair is hashed, so that another list of leaves has the same root.
-   * QUIRK: an odd level repeats its last hash (CVE-2012-2459), hence a block with `mutated` must not be marked
-   * invalid permanently. Test: test/unit/crypto/merkle.test.ts.
+   * Two equal siblings were hashed together, so another list of leaves has the same root. QUIRK: an odd level repeats its
+   * last hash (CVE-2012-2459), so a block with `mutated` must not be marked invalid permanently. Test:
+   * test/unit/crypto/merkle.test.ts.
    */
   mutated: boolean;
 }
 
-/** The leaves in one flat array which the levels are then folded into, in place; room for the repeated last hash. */
+/** The leaves in one flat array, in which the levels are folded in place; with space for the repeated last hash. */
 function flatten(hashes: readonly Bytes[]): Buffer {
   const flat = Buffer.allocUnsafe((hashes.length + 1) * HASH_SIZE);
   for (let i = 0; i < hashes.length; i++) flat.set(hashes[i]!, i * HASH_SIZE);
@@ -43,7 +43,7 @@ function foldLevel(flat: Buffer, count: number): number {
   return half;
 }
 
-/** Root of the leaves in order. The result is a fresh buffer, never one of the leaves. */
+/** Root of the leaves in order. The result is a new buffer, never one of the leaves. */
 export function merkleRoot(hashes: readonly Bytes[]): MerkleRoot {
   if (hashes.length === 0) return { root: Buffer.alloc(HASH_SIZE), mutated: false };
   const flat = flatten(hashes);
@@ -57,13 +57,13 @@ export function merkleRoot(hashes: readonly Bytes[]): MerkleRoot {
   return { root: Buffer.from(flat.subarray(0, HASH_SIZE)), mutated };
 }
 
-/** Levels of the largest tree that a 32-bit index reaches. */
+/** Maximum number of levels of a tree with 32-bit indexes. */
 const MAX_LEVELS = 32;
-/** Fewer leaves are folded in less time than the way to the addon takes. */
+/** For fewer leaves the fallback is faster than the call into the addon. */
 const NATIVE_PATH_LEAVES = 3;
 
 /**
- * The siblings of leaf `index` from the leaves upward; empty for a single leaf. `leaves` are the hashes back to back; the
+ * The siblings of leaf `index`, from the leaves upward; empty for a single leaf. `leaves` are the concatenated hashes; the
  * index must exist.
  */
 export function merklePath(leaves: Bytes, index: number): Buffer[] {
@@ -91,7 +91,7 @@ export function merklePathFallback(leaves: Bytes, index: number, path: Bytes): n
   return levels;
 }
 
-/** Root that `leaf` at `index` has with the siblings of `merklePath`. */
+/** The root computed from `leaf` at `index` and the siblings of `merklePath`. */
 export function rootFromPath(leaf: Bytes, path: readonly Bytes[], index: number): Buffer {
   let root: Buffer = Buffer.from(leaf);
   let position = index;

@@ -1,12 +1,12 @@
 /**
- * SipHash-2-4: a short hash that no one can foresee who does not know the key. 64-bit numbers are halves of 32 bits, for
- * a compact block hashes the whole mempool. Source: Core hash.cpp `CSipHasher`, `SipHashUint256`.
+ * SipHash-2-4: a short hash that is unpredictable without the key. 64-bit numbers are stored as halves of 32 bits, for
+ * speed: a compact block hashes the whole mempool. Source: Core hash.cpp `CSipHasher`, `SipHashUint256`.
  */
 import { asBuffer, type Bytes } from '../util/bytes.js';
 
 export const SIP_KEY_SIZE_BYTES = 16;
 
-/** The hash under one key. `update` leaves the result in `low` and `high`: no object a hash. */
+/** The hash under one key. `update` stores the result in `low` and `high`, to avoid an object per hash. */
 export class SipHash {
   /** Halves of the last hash, unsigned 32-bit. */
   low = 0;
@@ -35,7 +35,7 @@ export class SipHash {
     let cHigh = this.k0High ^ 0x6c796765;
     let dLow = this.k1Low ^ 0x79746573;
     let dHigh = this.k1High ^ 0x74656462;
-    // The words of the data, one with what is left and the length, and one of nothing that ends the hash.
+    // The words of the data, one word with the remaining bytes and the length, and a final empty step that ends the hash.
     for (let word = 0; word <= words + 1; word++) {
       let mLow = 0;
       let mHigh = 0;

@@ -1,4 +1,7 @@
-/** Shapes of the methods' answers, as far as pages read them. Their declarations in `src/rpc/methods` are the contract. */
+/**
+ * Types of the methods' results, limited to the fields that pages read. Their declarations in `src/rpc/methods` are the
+ * contract.
+ */
 
 export interface NamePieces {
   readonly name: string;
@@ -242,7 +245,7 @@ export interface ClaimAnswer {
   readonly amount: number;
   readonly creation_height: number;
   readonly creation_timestamp: number;
-  /** Its latest output is in the mempool; then the heights of activation and expiration are 0. */
+  /** The claim's latest output is in the mempool; then the heights of activation and expiration are 0. */
   readonly is_waiting?: boolean;
   readonly activation_height: number;
   readonly expiration_height: number;

@@ -1,6 +1,6 @@
 /**
- * The web explorer as the node's thread sees it: starts its thread, answers its questions by the methods that their
- * declarations open to it, and tells it where the chain stands. Sockets, templates and limits live in the other thread.
+ * The web explorer's part on the node's thread: starts the explorer's thread, serves its requests through the methods open
+ * to it, and reports the chain's tip to it. Sockets, templates and limits are in the other thread.
  */
 import { Worker } from 'node:worker_threads';
 import type { ChainReader } from '../chain/chainReader.js';
@@ -24,11 +24,11 @@ import type {
 
 /** Time between two looks at what changes without an event: the progress of a start, the mempool. */
 const STATUS_MS = 500;
-/** A thread that ended is started again after so long. */
+/** Delay before a thread that ended is restarted. */
 const RESTART_MS = 1000;
-/** Claim events of a disconnected block that are passed on. */
+/** Maximum number of claim events passed on for a disconnected block. */
 const MAX_TAKEN_EVENTS = 1000;
-/** Disconnected blocks that are remembered, to see when they come back. */
+/** Maximum number of disconnected blocks remembered, to detect when they are connected again. */
 const MAX_TAKEN_BLOCKS = 100;
 
 export interface ExplorerDeps {
@@ -37,7 +37,7 @@ export interface ExplorerDeps {
   readonly logger: Logger;
   /** Aborted when the node begins to stop. */
   readonly stopping: AbortSignal;
-  /** A number that changes with the mempool. */
+  /** A number that changes with every change of the mempool. */
   readonly mempoolChanges: () => number;
 }
 
@@ -54,11 +54,11 @@ export class Explorer {
   private reader: ChainReader | null = null;
   private toldStatus: string | null | undefined;
   private toldChanges = 0;
-  /** The tip changed while the node syncs: told at the next tick, so that fast blocks cost no message each. */
+  /** The tip changed during the sync; it is reported at the next tick, so that fast blocks do not cost a message each. */
   private isTipDue = false;
   private readonly disconnected = new Set<string>();
   private exited: Promise<void> = Promise.resolve();
-  /** Counts since the start. */
+  /** Counters since the start. */
   counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0, viewers: 0 };
   /** Listening port; 0 while not listening. */
   port = 0;
@@ -75,7 +75,7 @@ export class Explorer {
     this.offs.push(() => deps.stopping.removeEventListener('abort', tell));
   }
 
-  /** Resolves when it listens. Rejects with `EnvironmentError` where it cannot. */
+  /** Resolves when the explorer listens. Rejects with `EnvironmentError` if it cannot. */
   static async open(start: ExplorerStart, deps: ExplorerDeps): Promise<Explorer> {
     const explorer = new Explorer(start, deps);
     try {
@@ -134,7 +134,7 @@ export class Explorer {
     });
   }
 
-  /** Starts the thread again at the same port, unless the node stops. */
+  /** Restarts the thread on the same port, unless the node is stopping. */
   private ended(): void {
     if (this.stopping.signal.aborted || this.port === 0) return;
     this.deps.logger.warn('The explorer starts again.');
@@ -178,11 +178,11 @@ export class Explorer {
         return;
       case 'failed':
       case 'closed':
-      // `listening` and the end of the thread answer these.
+      // These messages are handled by `listening` and by the end of the thread.
     }
   }
 
-  /** The answer of JSON-RPC as text. A method that is not open is unknown here. */
+  /** The JSON-RPC response as text. A method that is not open is unknown here. */
   private async answer(method: string, params: readonly unknown[]): Promise<string> {
     const { table, dispatcher } = this.deps;
     const declared = table.find(method, 'documented');
@@ -204,7 +204,7 @@ export class Explorer {
     }
   }
 
-  /** Begins to report the chain's tip. */
+  /** Starts reporting the chain's tip. */
   follow(reader: ChainReader): void {
     this.reader = reader;
     const { chain } = reader;
@@ -243,7 +243,7 @@ export class Explorer {
     this.send({ kind: 'disconnected', block: { height, hash: text, events } });
   }
 
-  /** Regtest leaves the initial download by a recent block alone, so there only an import and missing blocks count. */
+  /** On regtest a recent block alone ends the initial download, so there only an import and missing blocks count as syncing. */
   private syncState(reader: ChainReader): SyncState | null {
     const { chain, headers } = reader;
     if (!chain.isInitialDownload()) return null;

@@ -1,21 +1,21 @@
 /**
- * Questions to the node's thread: few at a time, so that a flood of visitors waits here instead of there. A question that
- * is asked already is asked once.
+ * Requests to the node's thread: few at a time, so that under heavy load visitors wait here instead of in the node's thread.
+ * Identical pending requests are sent once.
  */
 import type { FromExplorer } from './messages.js';
 import { TimeBudget } from './timeBudget.js';
 
-/** Questions under way at a time. */
+/** Maximum number of concurrent requests. */
 const AT_A_TIME = 2;
-/** Questions that may wait. */
+/** Maximum number of waiting requests. */
 const MOST_WAITING = 64;
 const TIMEOUT_MS = 10_000;
-/** While the node syncs, questions may take this share of the time of its thread, so that a flood does not slow the sync. */
+/** Share of the node thread's time that requests may use during the sync, so that heavy load does not slow the sync. */
 const SYNC_SHARE = 0.05;
 /** Enough for the pages of one visitor at once. */
 const SYNC_BURST_MS = 2000;
 
-/** The node refused a question: the error of its method. */
+/** The node returned an error of the method. */
 export class AskError extends Error {
   override readonly name = 'AskError';
   readonly code: number;
@@ -26,13 +26,13 @@ export class AskError extends Error {
   }
 }
 
-/** Too many questions wait, or one took too long. */
+/** Too many requests are waiting, or one took too long. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
 interface Question {
-  /** When it was sent. */
+  /** Time of sending. */
   sentMs: number;
   readonly method: string;
   readonly params: readonly unknown[];
@@ -49,7 +49,7 @@ export class ExplorerRpcStub {
   private readonly nowMs: () => number;
   private readonly budget: TimeBudget;
   private pause: NodeJS.Timeout | null = null;
-  /** Whether the node syncs: questions go one by one, within their share of the time. */
+  /** Whether the node syncs: requests are then sent one by one, within their share of the time. */
   isSyncing = false;
 
   constructor(send: (message: FromExplorer) => void, nowMs: () => number = () => performance.now()) {
@@ -58,7 +58,7 @@ export class ExplorerRpcStub {
     this.budget = new TimeBudget(SYNC_SHARE, SYNC_BURST_MS, nowMs);
   }
 
-  /** The result of a method. Rejects with `AskError` or `BusyError`. */
+  /** Requests a method and resolves with its result. Rejects with `AskError` or `BusyError`. */
   ask<Result>(method: string, ...params: readonly unknown[]): Promise<Result> {
     const key = JSON.stringify([method, params]);
     const known = this.shared.get(key);

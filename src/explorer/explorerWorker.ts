@@ -1,4 +1,4 @@
-/** The program of the explorer's thread: serves pages, and asks the node's thread for what they show. */
+/** The program of the explorer's thread: serves pages, and requests their data from the node's thread. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -9,10 +9,10 @@ import { SyncClock } from './syncClock.js';
 import { withoutOld } from './takenBlocks.js';
 import { reportMemory } from '../util/threadMemory.js';
 
-/** Connections for pages at a time; those of `/live` are counted apart (live.ts). */
+/** Maximum number of connections for pages; those of `/live` are counted separately (live.ts). */
 const MAX_CONNECTIONS = 512;
 const COUNT_MS = 1000;
-/** How long a stop waits for answers under way. */
+/** Maximum time that a stop waits for pending responses. */
 const CLOSE_MS = 2000;
 
 const port = parentPort!;

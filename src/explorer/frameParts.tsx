@@ -1,4 +1,4 @@
-/** What stands around pages in certain states: the strip of a sync, the body of an error. */
+/** Parts around the page content in certain states: the banner of a sync, the body of an error. */
 import type { VNode } from 'preact';
 import { Notice } from '../page/components.js';
 import { dateText, durationText, integerText } from '../page/format.js';
@@ -11,7 +11,7 @@ interface SyncStripProps {
   readonly etaSec: number | null;
 }
 
-/** How far the download of the chain is. */
+/** Progress of the chain's download. */
 export function SyncStrip({ tip, headers, etaSec }: SyncStripProps): VNode {
   const share = headers === 0 ? 0 : Math.min(100, (tip.height / headers) * 100);
   return (
@@ -31,7 +31,7 @@ export function SyncStrip({ tip, headers, etaSec }: SyncStripProps): VNode {
 
 interface ErrorBodyProps {
   readonly error: PageError;
-  /** The path of the page that will be there later; null if none will. */
+  /** The path of the page that will be available later; null if none will. */
   readonly again: string | null;
 }
 

@@ -1,7 +1,7 @@
-/** How often one visitor may ask: a bucket that fills by a rate, per address; of IPv6 per /64. */
+/** Rate limit per visitor: a token bucket for each address; for IPv6 for each /64. */
 import { isIPv6 } from 'node:net';
 
-/** Addresses remembered at a time. */
+/** Maximum number of addresses remembered. */
 const MAX_ADDRESSES = 10_000;
 
 export interface LimitOptions {
@@ -16,7 +16,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** The part of an address that one visitor has. */
+/** The part of an address that identifies one visitor. */
 export function visitorOf(address: string): string {
   const plain = address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
   if (!isIPv6(plain)) return plain;
@@ -43,7 +43,7 @@ export class RateLimit {
     this.nowMs = nowMs;
   }
 
-  /** Null when the visitor may ask; else the seconds to wait. */
+  /** Null when a request is allowed; else the seconds to wait. */
   take(visitor: string): number | null {
     const { rate, burst } = this.options;
     const now = this.nowMs();

@@ -1,6 +1,7 @@
 /**
- * `/live`: a WebSocket that says what changed, never what it is. A client names the topics of its page and gets the present
- * tip at once, so that nothing falls between the page and the socket; then hints, at most one a second.
+ * `/live`: a WebSocket that announces changes without their contents. A client names the topics of its page and first
+ * receives the current tip, so that no change between loading the page and opening the socket is missed. Then it receives
+ * hints, at most one per second.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -11,7 +12,7 @@ const MAX_TOPICS = 16;
 const MAX_MESSAGE_BYTES = 4096;
 const MAX_SOCKETS = 4096;
 const MAX_SOCKETS_A_VISITOR = 8;
-/** Least time between two hints about the same. */
+/** Minimum time between two hints on the same topic. */
 const TIP_MS = 1000;
 const MEMPOOL_MS = 5000;
 const PING_MS = 30_000;
@@ -23,7 +24,7 @@ interface Client {
 }
 
 export interface LiveDeps {
-  /** Whether a page of that origin may listen, asked for by that host. */
+  /** Whether a page of the request's origin may connect to this host. */
   readonly allows: (request: IncomingMessage) => boolean;
   readonly addressOf: (request: IncomingMessage) => string;
   readonly tipHash: () => string | null;
@@ -49,7 +50,7 @@ export class Live {
     return this.clients.size;
   }
 
-  /** Takes a connection that asks to become a WebSocket. */
+  /** Handles a connection that requests an upgrade to a WebSocket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const visitor = visitorOf(this.deps.addressOf(request));
     const count = this.byVisitor.get(visitor) ?? 0;
@@ -104,7 +105,7 @@ export class Live {
     }
   }
 
-  /** Something changed; hints go out now, or when the least time has passed. */
+  /** Reports a change; hints are sent now, or after the minimum time. */
   changed(topic: 'tip' | 'mempool'): void {
     if (this.waiting.has(topic)) return;
     const least = topic === 'tip' ? TIP_MS : MEMPOOL_MS;

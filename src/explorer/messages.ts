@@ -1,6 +1,6 @@
-/** What the explorer's thread and the node's thread say to each other. */
+/** Messages between the explorer's thread and the node's thread. */
 
-/** A method that visitors may ask in the console. */
+/** A method that visitors may call in the console. */
 export interface OpenMethod {
   readonly name: string;
   readonly category: string;
@@ -9,7 +9,7 @@ export interface OpenMethod {
     readonly name: string;
     readonly description: string;
     readonly isRequired: boolean;
-    /** How the command line reads a word for it. */
+    /** How the command line parses an argument of this parameter. */
     readonly cli: 'string' | 'json' | 'auto' | 'text';
   }[];
 }
@@ -20,15 +20,15 @@ export interface ExplorerStart {
   /** `main`, `test` or `regtest`. */
   readonly network: string;
   readonly spacingSec: number;
-  /** Host names by which may be asked; `*` for any. */
+  /** Host names under which the explorer may be requested; `*` for any. */
   readonly hostNames: readonly string[];
-  /** Subnets of proxies whose `X-Forwarded-For` counts. */
+  /** Subnets of proxies whose `X-Forwarded-For` is trusted. */
   readonly proxies: readonly string[];
   readonly showsImages: boolean;
   readonly isIndexable: boolean;
   /** Whether peers' addresses are shown to everyone. */
   readonly showsPeers: boolean;
-  /** Options that are off, by which pages say what they lack. */
+  /** Options that are off; pages mention them when data is unavailable. */
   readonly lacking: readonly string[];
   /** Methods of the console. */
   readonly methods: readonly OpenMethod[];
@@ -41,24 +41,24 @@ export interface Tip {
   readonly timeSec: number;
 }
 
-/** The node downloads the chain. */
+/** State while the node downloads the chain. */
 export interface SyncState {
   /** Height of the best header. */
   readonly headers: number;
 }
 
-/** What a block did to a claim or a name. */
+/** A block's effect on a claim or a name. */
 export interface TakenEvent {
   readonly event: string;
-  /** The bytes of the name as it is filed, in hex. */
+  /** The bytes of the name under which the item is stored, in hex. */
   readonly nameHex: string;
-  /** Of a takeover that of the new holder. */
+  /** For a takeover the new owner's claim id. */
   readonly claimId?: string | undefined;
   readonly formerClaimId?: string | undefined;
   readonly isSupport?: boolean | undefined;
 }
 
-/** A block that a reorganisation disconnected. */
+/** A block that a reorg disconnected. */
 export interface TakenBlock {
   readonly height: number;
   /** Id in the hex form that programs print. */
@@ -67,15 +67,15 @@ export interface TakenBlock {
   readonly events: readonly TakenEvent[];
 }
 
-/** To the explorer's thread. */
+/** Messages to the explorer's thread. */
 export type ToExplorer =
   | { readonly kind: 'answer'; readonly id: number; readonly text: string }
   /** `sync` is null when the node is in sync with the chain. */
   | { readonly kind: 'tip'; readonly tip: Tip | null; readonly sync: SyncState | null }
   | { readonly kind: 'disconnected'; readonly block: TakenBlock }
-  /** A block was connected that a reorganisation had disconnected before. */
+  /** A block was connected that a reorg had disconnected before. */
   | { readonly kind: 'reconnected'; readonly hash: string }
-  /** Start or stop status of the node; null while it runs. */
+  /** Startup or shutdown status of the node; null while it runs normally. */
   | { readonly kind: 'status'; readonly status: string | null }
   /** The mempool changed. */
   | { readonly kind: 'mempool' }
@@ -102,6 +102,6 @@ export interface ExplorerCounters {
   readonly rendered: number;
   readonly refused: number;
   readonly failed: number;
-  /** Pages that are open with a live connection. */
+  /** Number of open pages with a live connection. */
   readonly viewers: number;
 }

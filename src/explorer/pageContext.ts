@@ -1,24 +1,24 @@
-/** What a page asks, and what it answers. */
+/** The request for a page, and its response. */
 import type { ComponentChildren } from 'preact';
 import type { OpenMethod, TakenBlock, Tip } from './messages.js';
 import type { ExplorerRpcStub } from './explorerRpcStub.js';
 
 export interface PageContext {
   readonly ask: ExplorerRpcStub['ask'];
-  /** Parts of the path behind its first, decoded. */
+  /** Decoded parts of the path after the first one. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
   readonly tip: Tip;
-  /** Whether the node still downloads the chain: what comes next and the mempool are not known yet. */
+  /** Whether the node still downloads the chain: upcoming events and the mempool are not known yet. */
   readonly isSyncing: boolean;
-  /** Blocks that a reorganisation disconnected recently. */
+  /** Blocks that a reorg disconnected recently. */
   readonly taken: readonly TakenBlock[];
   readonly nowSec: number;
   readonly network: string;
   readonly spacingSec: number;
-  /** Whether the visitor's address is of this machine. */
+  /** Whether the visitor's address belongs to this machine. */
   readonly isLocal: boolean;
-  /** Whether the visitor wants pictures from other hosts. */
+  /** Whether the visitor allows images from other hosts. */
   readonly wantsImages: boolean;
   readonly showsImages: boolean;
   readonly showsPeers: boolean;
@@ -32,28 +32,28 @@ export interface PageResult {
   readonly status?: number;
   readonly title: string;
   readonly description: string;
-  /** What the page depends on: `tip` and `mempool`. All else that pages show changes with one of these. */
+  /** Topics on which the page depends: `tip` and `mempool`. All other content of pages changes only together with these. */
   readonly topics: readonly string[];
   readonly body: ComponentChildren;
-  /** Shown in the search field. */
+  /** Text in the search field. */
   readonly searched?: string;
-  /** Whether it also changes between blocks, by the mempool or peers. */
+  /** Whether the page also changes between blocks, by the mempool or peers. */
   readonly isLively?: boolean;
 }
 
-/** Another page answers; the path is encoded. */
+/** A redirect to another page; the path is encoded. */
 export interface Redirect {
   readonly redirect: string;
 }
 
 export type Page = (context: PageContext) => Promise<PageResult | Redirect>;
 
-/** An answer that is an error: its status, a title and a sentence. */
+/** An error response: its status, a title and a message. */
 export class PageError extends Error {
   override readonly name = 'PageError';
   readonly status: number;
   readonly title: string;
-  /** Links that may be meant instead: path and text. */
+  /** Links that the visitor may have meant: path and text. */
   readonly near: readonly (readonly [href: string, text: string])[];
 
   constructor(
@@ -78,7 +78,7 @@ export const notFound = (
 export const badRequest = (message: string): PageError =>
   new PageError(400, 'This address is malformed', message);
 
-/** A whole number of a query parameter; undefined if it is absent. Throws `PageError` if invalid. */
+/** Parses an integer query parameter; undefined if it is absent. Throws `PageError` if it is invalid. */
 export function integerOf(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;

@@ -1,12 +1,12 @@
-/** Answers that are kept: their bytes, tags and compressed forms, in a bounded memory. */
+/** Cached responses: their bytes, ETags and compressed forms, with limited memory. */
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 export type Encoding = '' | 'br' | 'gzip';
 
-/** Texts below this size are sent as they are. */
+/** Responses below this size are not compressed. */
 const PACK_FROM_BYTES = 1024;
-/** Pages are compressed once a block, files once a start. */
+/** Pages are compressed once per block, files once per start. */
 const PAGE_QUALITY = 5;
 const FILE_QUALITY = 11;
 
@@ -16,9 +16,9 @@ export interface Rendered {
   readonly body: Buffer;
   readonly etag: string;
   readonly type: string;
-  /** Whether it stays for the life of the process, so that better compression pays. */
+  /** Whether the response stays for the lifetime of the process, so that better compression pays off. */
   readonly isFile: boolean;
-  /** Compressed forms, made when they are first asked for. */
+  /** Compressed forms, created on first request. */
   readonly packed: Map<Encoding, Buffer>;
 }
 
@@ -53,7 +53,7 @@ export function packed({ body, packed: known, isFile }: Rendered, encoding: Enco
   return made;
 }
 
-/** Keeps the answers that were used last, by their bytes. */
+/** Keeps the most recently used responses, limited by total bytes. */
 export class RenderedCache {
   private readonly entries = new Map<string, Rendered>();
   private readonly maxBytes: number;

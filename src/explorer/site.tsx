@@ -1,6 +1,6 @@
 /**
- * The web server of the explorer: addresses to pages, one rendering a page and block, headers that keep everything from the
- * chain harmless, limits. Source of the headers: OWASP Secure Headers Project; W3C Content Security Policy 3.
+ * The web server of the explorer: routes to pages, rendering each page once per block, headers that make data from the chain
+ * harmless, limits. Source of the headers: OWASP Secure Headers Project; W3C Content Security Policy 3.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -18,25 +18,25 @@ import type { CacheUsage } from '../util/threadMemory.js';
 import { encodingOf, packed, RenderedCache, renderedOf, type Rendered } from './rendered.js';
 
 const MAX_URL_CHARS = 4096;
-/** Memory of rendered pages. */
+/** Memory limit for rendered pages. */
 const CACHE_BYTES = 32 << 20;
-/** How long a page stays that changes between blocks. */
+/** Cache time of a page that changes between blocks. */
 const LIVELY_MS = 2000;
-/** Pages that cost more than others, by the first part of their path. */
+/** More expensive pages, by the first part of their path. */
 const HEAVY: ReadonlySet<string> = new Set(['find', 'console', 'proof', 'claims']);
 const STARTING_AGAIN_SEC = 3;
-/** With more requests than this under way, refusals are held back for a second: a flood costs few answers then. */
+/** With more pending requests than this, error responses are delayed by a second, to limit their number under heavy load. */
 const MANY_REQUESTS = 64;
 const HOLD_MS = 1000;
 const YEAR_SEC = 31_536_000;
 
 export interface SiteState {
   tip: Tip | null;
-  /** Null when the node is in sync with the chain. */
+  /** Null when the node is in sync. */
   sync: { readonly headers: number; readonly etaSec: number | null } | null;
-  /** Blocks that a reorganisation disconnected recently, the latest first. */
+  /** Blocks that a reorg disconnected recently, the latest first. */
   taken: readonly TakenBlock[];
-  /** Start or stop status of the node; null while it runs. */
+  /** Startup or shutdown status of the node; null while it runs normally. */
   status: string | null;
 }
 
@@ -56,14 +56,14 @@ interface Manifest {
   readonly script: string | null;
 }
 
-/** Addresses that belong to this machine. */
+/** Whether the address belongs to this machine. */
 const isLoopback = (address: string): boolean =>
   address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.');
 
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M12 2 22 7v10l-10 5L2 17V7z" fill="#0b6e5f"/><path d="m2 7 10 5 10-5M12 12v10" fill="none" stroke="#fff" stroke-width="1.6"/></svg>';
 
-/** Headers of every answer. */
+/** Headers of every response. */
 function securityHeaders(showsPictures: boolean): Record<string, string> {
   const policy = [
     "default-src 'none'",
@@ -88,18 +88,18 @@ function securityHeaders(showsPictures: boolean): Record<string, string> {
   };
 }
 
-/** A path of this site; the home page in place of what a browser could take for another site. */
+/** A path on this site; the home page if a browser could interpret the path as another site. */
 function localPath(path = '/'): string {
   return /^\/(?!\/)[\x21-\x7e]*$/.test(path) && !path.includes('\\') ? path : '/';
 }
 
-/** Whether a page of another site asks, as browsers tell (W3C Fetch Metadata Request Headers). */
+/** Whether another site caused the request, as browsers report (W3C Fetch Metadata Request Headers). */
 function isForeign({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';
 }
 
-/** The cookies that the explorer sets itself. */
+/** The cookies that the explorer itself sets. */
 function cookiesOf(header: string | undefined): ReadonlyMap<string, string> {
   const pairs = (header ?? '').split(';').map((pair) => pair.trim().split('=', 2));
   return new Map(pairs.filter(([name]) => name).map(([name, value = '']) => [name!, value]));
@@ -119,7 +119,7 @@ export class Site {
   private readonly pagesLimit: RateLimit;
   private readonly heavyLimit: RateLimit;
   private readonly assets: Assets;
-  /** Style sheet and script by their paths. */
+  /** Style sheet and script by path. */
   private readonly files = new Map<string, Rendered>();
   private readonly cache = new RenderedCache(CACHE_BYTES);
   private readonly rendering = new Map<string, Promise<Rendered>>();
@@ -171,7 +171,7 @@ export class Site {
     };
   }
 
-  /** A page of this site alone may listen: its origin must be the host that is asked. */
+  /** Only pages of this site may connect: the origin must equal the requested host. */
   private allowsSocket({ headers: { host, origin } }: IncomingMessage): boolean {
     if (!this.hosts.allows(host)) return false;
     if (origin === undefined) return true;
@@ -219,7 +219,7 @@ export class Site {
     const { method = 'GET', url = '/' } = request;
     if (method !== 'GET' && method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
-      // What was sent is not read.
+      // The request body is not read.
       response.setHeader('Connection', 'close');
       return this.sendError(request, response, new PageError(405, 'Pages are only read', 'Use GET or HEAD.'));
     }
@@ -294,7 +294,7 @@ export class Site {
     return true;
   }
 
-  /** Remembers the visitor's colours in a cookie, and goes back to the page. */
+  /** Stores the visitor's colour scheme in a cookie, and redirects back to the page. */
   private setLook(response: ServerResponse, query: URLSearchParams): void {
     const back = query.get('back') ?? '/';
     const place = localPath(back);
@@ -512,7 +512,7 @@ export class Site {
   }
 }
 
-/** The decoded parts of a path; the last is not empty except for the root. Throws `PageError` for malformed ones. */
+/** The decoded parts of a path; the last part is not empty, except for the root. Throws `PageError` for malformed ones. */
 export function partsOf(path: string): string[] {
   try {
     const parts = path.slice(1).split('/').map(decodeURIComponent);
@@ -523,7 +523,7 @@ export function partsOf(path: string): string[] {
   }
 }
 
-/** The status of a page whose question the node refused. */
+/** The HTTP status of a page whose request the node rejected. */
 function statusOf({ code }: AskError): number {
   if (code === -28) return 503;
   if (code === -5 || code === -8) return 404;

@@ -1,7 +1,7 @@
-/** How long a sync still takes, by the blocks of the last minute. */
+/** Estimates the remaining time of a sync, from the blocks of the last minute. */
 
 const WINDOW_MS = 60_000;
-/** Before this much time has passed, an estimate would be arbitrary. */
+/** Minimum time for an estimate. */
 const LEAST_MS = 5000;
 
 interface Sample {
@@ -12,7 +12,7 @@ interface Sample {
 export class SyncClock {
   private samples: Sample[] = [];
 
-  /** Notes a height; answers the seconds to the height `target`, null while that is unknown. */
+  /** Records a height; returns the seconds until the height `target`, null while unknown. */
   note(height: number, target: number, nowMs: number): number | null {
     const [last] = this.samples.slice(-1);
     if (last && height < last.height) this.samples = [];

@@ -1,9 +1,9 @@
-/** Work that must not take more than a share of the time. */
+/** Limits work to a share of the time. */
 
-/** Part of the burst that may be owed. */
+/** Divisor of the burst that gives the maximum debt. */
 const MOST_DEBT = 10;
 
-/** A share of the time for work that must not hold up other work: what is spent comes back at that share of the clock. */
+/** A time budget for work that must not delay other work: spent time is refilled at a fixed share of real time. */
 export class TimeBudget {
   private readonly share: number;
   private readonly burstMs: number;
@@ -11,7 +11,7 @@ export class TimeBudget {
   private leftMs: number;
   private atMs: number;
 
-  /** At most `burstMs` are saved up. */
+  /** At most `burstMs` can accumulate. */
   constructor(share: number, burstMs: number, nowMs: () => number) {
     this.share = share;
     this.burstMs = burstMs;
@@ -26,7 +26,7 @@ export class TimeBudget {
     this.atMs = now;
   }
 
-  /** Milliseconds until work may begin. */
+  /** Milliseconds until work may start. */
   waitMs(): number {
     this.refill();
     return this.leftMs > 0 ? 0 : Math.ceil(-this.leftMs / this.share) + 1;
@@ -34,7 +34,7 @@ export class TimeBudget {
 
   spend(ms: number): void {
     this.refill();
-    // One long piece of work does not block for minutes.
+    // Limits the debt, so that one long piece of work does not block for minutes.
     this.leftMs = Math.max(-this.burstMs / MOST_DEBT, this.leftMs - ms);
   }
 }

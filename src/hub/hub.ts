@@ -1,6 +1,6 @@
 /**
- * The hub in the node: what thin wallets connect to. Puts its parts together, opens its ports once the node can answer,
- * and tells how it is. What the chain, the mempool and the indexes know it asks of the node's services.
+ * The hub, a server for thin wallets inside the node. This class connects its parts, opens its ports when the node is ready,
+ * and reports its status. It uses the node's services for chain, mempool and indexes.
  */
 import { isIPv4 } from 'node:net';
 import { addressPrefixesOf } from '../script/address.js';
@@ -33,11 +33,11 @@ import { StatusPort } from './session/statusPort.js';
 import { StatusCache } from './history/statusCache.js';
 import { TouchWatch } from './history/touchWatch.js';
 
-/** How often it is looked whether the node can answer. */
+/** Interval of the check whether the node is ready. */
 const READY_LOOK_MS = 500;
 /**
- * How long clients cannot connect after their thread ended: twice as long each time, up to the longest, until a thread lived
- * longer than that. Arbitrary.
+ * Pause before the hub's thread is restarted after a failure. It doubles with each failure, up to the longest pause, and is
+ * reset when a thread ran for longer than that. Arbitrary.
  */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -52,11 +52,11 @@ export interface HubOptions {
   readonly maxSessions: number;
   readonly sessionTimeoutSec: number;
   readonly facts: OperatorFacts;
-  /** Other hubs that are announced to clients. */
+  /** Other hubs that clients are told about. */
   readonly peers: readonly string[];
-  /** Channels whose reposts keep claims from being resolved; ids in wire order. */
+  /** Channels whose reposts block claims; ids in wire order. */
   readonly blockingChannels: readonly Bytes[];
-  /** A client that takes nothing for so long is cut off; for tests. */
+  /** A client that does not read for this time is disconnected; for tests. */
   readonly stallMs?: number;
 }
 
@@ -73,9 +73,9 @@ export interface HubDeps {
   /** Null without a claim index. */
   readonly claims: HubClaims | null;
   readonly log: Logger;
-  /** Whether the node knows enough to answer: then clients are accepted, and stay. */
+  /** Whether the node has caught up. Clients are accepted from then on. */
   readonly isReady: () => boolean;
-  /** A broken invariant or database: the node must stop. */
+  /** Called for a broken invariant or database: the node must stop. */
   readonly onException: (error: unknown, method: string) => void;
 }
 
@@ -85,7 +85,7 @@ export interface HubObserver {
   told(method: string, count: number): void;
 }
 
-/** The index of searches is none of the node's. */
+/** The search index is not listed, because it is not an index of the node. */
 const NEEDED_INDEXES: readonly string[] = ['txindex', 'addressindex', 'claimindex'];
 
 export class Hub implements HubService {
@@ -115,7 +115,7 @@ export class Hub implements HubService {
     this.statusPort = this.makeStatusPort();
   }
 
-  /** What is remembered in them is true as long as they learn of the blocks that are disconnected. */
+  /** The caches of these services stay valid only if they are notified of disconnected blocks. */
   private makeServices(): HubServices {
     const { node, claims } = this.deps;
     const reader = node.chain;
@@ -136,7 +136,7 @@ export class Hub implements HubService {
   private claimAnswers({ index, search }: NonNullable<HubDeps['claims']>): ClaimAnswers {
     const { blockingChannels } = this.options;
     const { active } = this.deps.node.chain.chain.index;
-    // Another block, or the same again after others were disconnected.
+    // Changes with each new block, and also if the chain returns to a former block.
     const snapshot = (): string => `${active.tip} ${active.disconnects}`;
     const blocked = blockingChannels.length > 0 ? new BlockedClaims(index, blockingChannels, snapshot) : null;
     const shown = this.deps.node.shownClaims ?? confirmedClaims(index);
@@ -162,7 +162,7 @@ export class Hub implements HubService {
     );
   }
 
-  /** What the hub's thread reads by itself; null if it has to ask. */
+  /** Data that the hub's thread reads directly; null if it must ask the node's thread. */
   private sharing(): { readonly start: SharedClaimsStart; readonly sharing: HubThreadSharing } | null {
     const { node, claims } = this.deps;
     const rows = claims && node.chain.chain.deps.store.share();
@@ -190,7 +190,7 @@ export class Hub implements HubService {
     return new HubThread(
       {
         host: options.host,
-        // Clients find it again where it was.
+        // A restarted thread uses the same port, so that clients find it.
         port: counters.get('port') || options.port,
         maxSessions: options.maxSessions,
         timeoutMs: options.sessionTimeoutSec * 1000,
@@ -277,7 +277,7 @@ export class Hub implements HubService {
     return true;
   }
 
-  /** Opens the status port, and the other one when the node is ready. Rejects with `HubStartError`. */
+  /** Opens the status port, and the main port when the node is ready. Rejects with `HubStartError`. */
   async open(): Promise<void> {
     try {
       await this.statusPort?.open();
@@ -317,7 +317,7 @@ export class Hub implements HubService {
     this.listen().catch((error: unknown) => this.restartLater((error as Error).message));
   }
 
-  /** Clients cannot be served, for a reason that may pass: a new thread begins after a pause. */
+  /** Restarts the thread after a pause, because a failure may be temporary. */
   private restartLater(reason: string): void {
     const { clients } = this;
     this.clients = null;
@@ -360,7 +360,7 @@ export class Hub implements HubService {
     };
   }
 
-  /** The lowest of what clients were told and what is needed for answers has. */
+  /** The lower one of the height sent to clients and the heights of the needed indexes. */
   private get servedHeight(): number {
     const { node } = this.deps;
     const heights = node
@@ -370,7 +370,7 @@ export class Hub implements HubService {
     return Math.min(this.clients?.watch.toldHeight ?? node.chain.chain.height, ...heights);
   }
 
-  /** Sends everyone away and closes the ports. */
+  /** Disconnects all clients and closes the ports. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopLooking();

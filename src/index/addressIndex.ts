@@ -1,8 +1,8 @@
 /**
- * The address index (`-addressindex`): which transactions touched a script, what of it is unspent, and the sums. Written
- * in the commit of each block and disconnected with it, once it has been filled up to the tip. Owns the rows of the prefixes
- * `A`, `U` and `S` (`addressRows.ts`). The addon makes them of a block in one call; those of a block with much in it on
- * another thread, while its scripts run. To sums stored ones are added.
+ * The address index (`-addressindex`): for each script its transactions, its unspent outputs, and sums. Written in the
+ * commit of each block and disconnected with it, once it has been filled up to the tip. Owns the rows of the prefixes `A`,
+ * `U` and `S` (`addressRows.ts`). The addon builds the rows of a block in one call. For a large block it does so on another
+ * thread, while the scripts of the block are verified. The stored sums of each script are then added to those of the block.
  */
 import type { BegunBlock } from '../chain/connect/contributor.js';
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
@@ -24,20 +24,29 @@ import { SCRIPT_KEY_BYTES } from './addressScripts.js';
 import { BlockWalk, spentBy, spentInUndo } from './addressWalk.js';
 import type { ChainIndex } from './chainIndex.js';
 
-/** Inputs and outputs of a block from which on its rows are made on another thread: more than the way there takes. */
+/**
+ * Number of inputs and outputs from which the rows of a block are built on another thread. For fewer, the transfer costs
+ * more than the work.
+ */
 const ROWS_ASIDE = 200;
-/** Scripts whose sums are read at once. Arbitrary: a millisecond or so. */
+/** Scripts whose stored sums are read in one call. Arbitrary: a millisecond or so. */
 const SUMS_AT_ONCE = 4000;
-/** The head bytes of a record of `NativeAddressRows.totals`, before the key, and the bytes of its value. */
+/** Sizes within a record of `NativeAddressRows.totals`: the bytes before the key, and the bytes of the value. */
 const HEAD_BYTES = 8;
 const SUMS_BYTES = 28;
 const KEY_BYTES = PREFIX.addressTotals.length + SCRIPT_KEY_BYTES;
 const TOTALS_BYTES = HEAD_BYTES + KEY_BYTES + SUMS_BYTES;
 
-/** What was made of blocks that are still at hand: a search for scripts in them need not hash these again. */
+/**
+ * Cache: the sums built for blocks that are still in memory. A search for scripts in these blocks does not hash the scripts
+ * again.
+ */
 const madeOf = new WeakMap<ParsedBlock, Buffer>();
 
-/** Keys of the scripts that a block paid to or spent from, each once; null when the index has not made its rows here. */
+/**
+ * Distinct keys of the scripts that a block paid to or spent from; null if this process has not built the index rows of the
+ * block.
+ */
 export function touchedKeys(parsed: ParsedBlock): Iterable<string> | null {
   const totals = madeOf.get(parsed);
   return totals === undefined ? null : scriptKeysOf(totals);
@@ -106,7 +115,7 @@ async function connect(
   return put(rows, block, made);
 }
 
-/** Adds to sums, in their place, those that are stored. The transaction has none of them yet. */
+/** Adds the stored sums to `totals`, in place. The transaction must not contain any of these rows yet. */
 async function addStored(rows: RowTransaction, totals: Buffer): Promise<void> {
   let since = performance.now();
   for (let from = 0; from < totals.length; from += SUMS_AT_ONCE * TOTALS_BYTES) {
@@ -141,7 +150,7 @@ function addSums(sums: Buffer, at: number, stored: Buffer, from: number): void {
     sums.writeUInt32LE(sums.readUInt32LE(at + n) + stored.readUInt32LE(from + n), at + n);
 }
 
-/** The same of a number of 64 bits: in halves, since a bigint for each would be garbage. */
+/** The same for a 64-bit number. It is added in halves, because a bigint for each number would be garbage to collect. */
 function addAmount(sums: Buffer, at: number, stored: Buffer, from: number): void {
   const low = sums.readUInt32LE(at) + stored.readUInt32LE(from);
   const carry = low > 0xffffffff ? 1 : 0;

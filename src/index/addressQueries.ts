@@ -1,7 +1,7 @@
 /**
  * Reading the address index: sums, history and unspent outputs of some scripts together, in the order of the chain and
- * in pages. A page begins behind a mark that the one before ended with, so that what is connected meanwhile moves
- * nothing; memory is bounded by the page, not by the history.
+ * in pages. A page starts after the last mark of the previous page, so new blocks do not shift the pages. Memory is bounded
+ * by the page, not by the history.
  */
 import { u32Key } from '../store/rows/keys.js';
 import { prefixEnd, type RowReader } from '../store/rows/rows.js';
@@ -21,11 +21,11 @@ export const HISTORY_MARK_BYTES = 8;
 export const UNSPENT_MARK_BYTES = 40;
 
 export interface PageRequest {
-  /** Entries wanted, at least 1. */
+  /** Maximum number of entries, at least 1. */
   limit: number;
   /** Mark of the last entry that the caller has. */
   after?: Bytes | undefined;
-  /** The last first: `after` is the mark of the lowest entry that the caller has. */
+  /** Descending order: `after` is then the mark of the lowest entry that the caller has. */
   descending?: boolean;
   /** Heights, both included. */
   startHeight?: number | undefined;
@@ -38,7 +38,7 @@ export interface Page<T> {
   next: Buffer | null;
 }
 
-/** What a transaction did to the scripts asked for, all together. */
+/** The combined effect of a transaction on the requested scripts. */
 export interface HistoryEntry extends ScriptMove {
   txid: Buffer;
   height: number;
@@ -71,16 +71,16 @@ export class AddressQueries {
   /** The sums of each script, in order. */
   async totals(scriptKeys: readonly string[]): Promise<ScriptTotals[]> {
     const rows = await this.rows.getMany(scriptKeys.map(totalsKey));
-    // Absent rows are holes in the list, which `map` would pass over.
+    // Absent rows are holes in the array, which `map` would skip.
     return scriptKeys.map((_, n) => parseTotals(rows[n]));
   }
 
-  /** The transactions that touched one of the scripts, each once, as the chain has them. `scriptKeys` are distinct. */
+  /** The transactions that touched one of the scripts, each once, in chain order. `scriptKeys` are distinct. */
   async history(scriptKeys: readonly string[], request: PageRequest): Promise<Page<HistoryEntry>> {
     const marked = new Map<string, HistoryEntry>();
     for (const { mark, value } of await this.collect(scriptKeys, historyPrefix, request)) {
       const move = parseHistoryRow(value);
-      // A transaction has a row for each script.
+      // A transaction has one row for each script that it touches.
       const known = marked.get(mark);
       if (!known) marked.set(mark, { ...move, height: heightOf(mark), position: positionOf(mark) });
       else {
@@ -105,7 +105,7 @@ export class AddressQueries {
     return pageOf(marked, request.limit);
   }
 
-  /** The rows of the page and those of one entry more, in the order of their marks. */
+  /** The rows of the page and of one more entry, in the order of their marks. */
   private async collect(
     scriptKeys: readonly string[],
     prefixOf: (scriptKey: string) => string,

@@ -1,7 +1,7 @@
 /**
- * The rows of the address index: keys and values of the prefixes `A`, `U` and `S`. Amounts are satoshis. Of the scripts
- * themselves there are only keys (`addressScripts.ts`), the rest is with the coins and the blocks. The addon writes the
- * same rows (`native/indexRows.cpp`).
+ * The rows of the address index: keys and values of the prefixes `A`, `U` and `S`. Amounts are satoshis. The index stores
+ * keys instead of scripts (`addressScripts.ts`); the scripts are in the coins and the blocks. The addon writes the same rows
+ * (`native/indexRows.cpp`).
  */
 import { PREFIX, u32Key } from '../store/rows/keys.js';
 import { asBuffer, toLatin1, type Bytes } from '../util/bytes.js';
@@ -65,7 +65,7 @@ export function totalsRow({ receivedSat, spentSat, txCount, outputCount, spentCo
   return row;
 }
 
-/** The sums of an unknown script. */
+/** Sums of a script without transactions. */
 export const noTotals = (): ScriptTotals => ({
   receivedSat: 0n,
   spentSat: 0n,
@@ -74,7 +74,7 @@ export const noTotals = (): ScriptTotals => ({
   spentCount: 0,
 });
 
-/** The sums of a row; none is a script that was never seen. */
+/** Parses the sums in a row. Without a row the script has no transactions. */
 export function parseTotals(row: Bytes | undefined): ScriptTotals {
   if (!row) return noTotals();
   const bytes = asBuffer(row);

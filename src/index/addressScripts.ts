@@ -1,6 +1,6 @@
 /**
- * Under which key the address index files an output script. What pays to the same keys is filed together: a claim, an
- * update or a support is found under the address behind its prefix, and a bare public key under that key's address.
+ * Key of an output script in the address index. Scripts that pay to the same address share a key: claims, updates and
+ * supports use the address after their prefix, and a bare public key uses the address of that key.
  */
 import { hash160, sha256 } from '../crypto/hash.js';
 import { loadNative } from '../native/binding.js';
@@ -9,16 +9,16 @@ import { OP } from '../script/opcodes.js';
 import { scriptForDestination, solveScript } from '../script/standard.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
-/** Bytes of a key; two scripts that share them would be mixed up, which takes 2^64 tries on purpose. */
+/** Bytes of a key. Two scripts with equal keys would be mixed up; to find such a pair takes 2^64 attempts. */
 export const SCRIPT_KEY_BYTES = 16;
 
-/** A key of 16 bytes, a byte a character; null for outputs that no one can ever spend. */
+/** A key of 16 bytes as a latin1 string; null for unspendable outputs. */
 export function scriptKeyOf(script: Bytes): string | null {
   const native = loadNative();
   return native ? native.scriptKey(script) : scriptKeyFallback(script);
 }
 
-/** The readable fallback of the addon's. */
+/** Fallback of the addon's function. */
 export function scriptKeyFallback(script: Bytes): string | null {
   const payment = stripClaimPrefix(script);
   if (payment[0] === OP.OP_RETURN) return null;

@@ -1,6 +1,6 @@
 /**
- * What a block does to the address index, transaction by transaction, forwards and backwards. Forwards it is the readable
- * fallback of the addon's (`native/indexRows.cpp`).
+ * Applies a block to the address index, transaction by transaction, or reverts it. To apply a block, the addon has a faster
+ * implementation (`native/indexRows.cpp`); this one is its fallback.
  */
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
@@ -32,10 +32,10 @@ import {
 } from './addressRows.js';
 import { scriptKeyFallback } from './addressScripts.js';
 
-/** Rows written between two looks at the memory that they take. */
+/** Rows written between two checks of the transaction's memory. */
 const ROWS_A_LOOK = 2000;
 
-/** What one transaction did to a script, with the numbers of outputs that it made and spent. */
+/** Effect of one transaction on a script, with the numbers of outputs that it created and spent. */
 type CountedMove = ScriptMove & Pick<ScriptTotals, 'outputCount' | 'spentCount'>;
 
 /** A coin as the index needs it. */
@@ -45,7 +45,7 @@ interface Coin {
   script: Bytes;
 }
 
-/** The coin that running input `input` of a block spends. */
+/** The coin that input number `input` of a block spends. */
 type SpentCoins = (input: number) => Coin;
 
 export function spentBy(resolved: ResolvedInputs): SpentCoins {
@@ -69,7 +69,7 @@ export function spentInUndo(undo: Buffer, { parsed }: LoadedBlock): SpentCoins {
   };
 }
 
-/** One block's walk: the same in both directions, except for what is put and what is deleted. */
+/** The walk over one block. Both directions take the same steps; only put and delete are exchanged. */
 export class BlockWalk {
   private readonly rows: RowTransaction;
   private readonly block: LoadedBlock;
@@ -96,7 +96,8 @@ export class BlockWalk {
     const { txCount } = this.block.parsed;
     let written = 0;
     let since = performance.now();
-    // Backwards the last goes first: what it spent must be there before what made it goes.
+    // Disconnecting goes from the last transaction to the first: the outputs that a transaction spent are restored before
+    // the outputs of earlier transactions are removed.
     for (let n = 0; n < txCount; n++) {
       written += this.transaction(this.isForward ? n : txCount - 1 - n);
       if (written < ROWS_A_LOOK) continue;
@@ -107,7 +108,7 @@ export class BlockWalk {
     await this.writeTotals();
   }
 
-  /** Answers how many rows it wrote. */
+  /** Returns the number of rows written. */
   private transaction(tx: number): number {
     const { rows, height } = this;
     const { parsed } = this.block;

@@ -1,10 +1,9 @@
 /**
- * Fills the indexes that are behind the tip, from the block files, while the node works: one that was turned on for a
- * folder that has blocks, was off for a while, or has rows of an older form. Blocks are read ahead outside the chain's
- * queue, and written within it a few milliseconds at a time; an index that reaches the tip is in sync from that very
- * commit on, since from then on it follows from each new block (`TrackedIndex`). Where the chain took blocks back
- * meanwhile, an index behind them does not notice; one that stands on another branch walks back by undo data first.
- * Source: lbrycrd index/base.cpp `BaseIndex::ThreadSync`.
+ * Fills the indexes that are behind the tip from the block files, in the background. An index is behind when it was just
+ * enabled, was disabled for a while, or has rows of an older version. Blocks are read ahead outside the chain's queue, and
+ * written within it, a few milliseconds at a time. An index that reaches the tip is in sync from that commit on, and is then
+ * updated with each new block (`TrackedIndex`). A reorg above the position of an index does not affect it. An index on a
+ * stale branch is first disconnected to the fork by undo data. Source: lbrycrd index/base.cpp `BaseIndex::ThreadSync`.
  */
 import type { Chain } from '../chain/chain.js';
 import type { Flusher } from '../chain/flusher.js';
@@ -19,9 +18,9 @@ import type { Logger } from '../util/logging.js';
 import { letOthersWork } from '../scheduler/pace.js';
 import type { IndexStatus, TrackedIndex } from './chainIndex.js';
 
-/** The chain's queue and the event loop are held for about so long, then others have their turn. */
+/** Approximate time for which one step occupies the chain's queue and the event loop. */
 const TURN_MS = 4;
-/** Read ahead at once: the memory of filling, beside the rows that wait for a flush. */
+/** Maximum number of blocks read ahead. They take most of the memory of a fill, besides the rows that wait for a flush. */
 const READ_BLOCKS = 64;
 const READ_BYTES = 4 << 20;
 
@@ -31,11 +30,11 @@ export interface FillDeps {
   readonly log: Logger;
   /** Warns the operator and writes to the log. */
   readonly warn: (message: string) => void;
-  /** Blocks read ahead at most; tests have fewer. */
+  /** Maximum number of blocks read ahead. Tests use fewer. */
   readonly mostBlocks?: number;
 }
 
-/** Where the next block of an index lies: above its position, or its last one when that must be disconnected. */
+/** The next block to process for an index: the one above its position, or its last block if that must be disconnected. */
 interface Step {
   readonly id: number;
   readonly isForward: boolean;
@@ -63,8 +62,8 @@ export class BackgroundFill {
   }
 
   /**
-   * Call it once the chain is open, before files are pruned: notes what is at the tip already, and drops what cannot be
-   * gone on from. Throws `FolderError` when the files lack blocks that an index needs.
+   * Call it once the chain is open, before files are pruned: marks the indexes that are at the tip, and drops those that
+   * cannot continue from their position. Throws `FolderError` when the files lack blocks that an index needs.
    */
   async prepare(): Promise<void> {
     const { chain, flusher } = this.deps;
@@ -80,7 +79,7 @@ export class BackgroundFill {
     }
   }
 
-  /** How far each index is. */
+  /** Status of each index. */
   statuses(): IndexStatus[] {
     return this.indexes.map((tracked) => ({
       name: tracked.index.name,
@@ -90,14 +89,17 @@ export class BackgroundFill {
     }));
   }
 
-  /** Height from which on blocks may not be pruned, since an index has yet to read them; Infinity when all have. */
+  /**
+   * Lowest height that an index still has to read, so blocks from there on must not be pruned; Infinity if no index needs
+   * blocks.
+   */
   neededFrom(): number {
     const { active, headers } = this.deps.chain.index;
     const forks = this.unfinished().map((tracked) => active.findFork(this.idOf(tracked)));
     return Math.min(...forks.map((fork) => (fork === NO_HEADER ? 0 : headers.height(fork) + 1)));
   }
 
-  /** Starts to fill. What goes wrong with the files is shown to the operator, a bug to `onBug`. */
+  /** Starts to fill. File errors are shown to the operator; other errors go to `onBug`. */
   start(onBug: (error: unknown) => void): void {
     this.onBug = onBug;
     for (const tracked of this.behind()) {
@@ -107,14 +109,14 @@ export class BackgroundFill {
     this.running = this.run().catch(onBug);
   }
 
-  /** An index that was at the tip is to be filled again. */
+  /** Starts again after an index lost its rows or its blocks became available. */
   private goOn(): void {
     const { onBug } = this;
     if (onBug === null || this.stopping) return;
     this.running = this.running.then(() => this.run()).catch(onBug);
   }
 
-  /** Resolves once nothing is written any more. */
+  /** Resolves when the last write has finished. */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.running;
@@ -128,7 +130,7 @@ export class BackgroundFill {
     }
   }
 
-  /** Reads some blocks and writes them. Answers whether there may be more. */
+  /** Reads some blocks and writes them. Returns whether there may be more. */
   async round(): Promise<boolean> {
     for (const tracked of this.indexes) if (tracked.isLost) await this.dropLost(tracked);
     const steps = this.nextSteps();
@@ -146,7 +148,7 @@ export class BackgroundFill {
       try {
         await this.deps.chain.change(() => this.write(blocks));
       } catch {
-        // The chain reported it, and the node stops.
+        // The chain has reported the error, and the node stops.
         return false;
       }
       await letOthersWork(performance.now() - began);
@@ -157,7 +159,7 @@ export class BackgroundFill {
   private async dropLost(tracked: TrackedIndex): Promise<void> {
     const { chain, flusher, log } = this.deps;
     log.info(`${tracked.index.name} cannot be disconnected as far as the chain was, and is rebuilt`);
-    // What a stop leaves is dropped by the next start.
+    // If the node stops first, the next start drops the remaining rows.
     for (let isDone = false; !isDone && !this.stopping;) {
       const began = performance.now();
       await chain.change(async () => {
@@ -167,17 +169,17 @@ export class BackgroundFill {
     }
   }
 
-  /** Those that are not at the tip and can get there. */
+  /** Indexes that are not at the tip and have not failed. */
   private unfinished(): TrackedIndex[] {
     return this.indexes.filter(({ synced, failure }) => !synced && failure === null);
   }
 
-  /** Those of them that can continue now. */
+  /** Unfinished indexes that do not wait for blocks. */
   private behind(): TrackedIndex[] {
     return this.unfinished().filter((tracked) => !this.waits(tracked));
   }
 
-  /** Whether it needs blocks below a snapshot that are not validated yet. */
+  /** Whether the index needs blocks below a snapshot that are not validated yet. */
   private waits(tracked: TrackedIndex): boolean {
     return this.heightOf(tracked) < this.deps.chain.index.snapshotHeight;
   }
@@ -187,7 +189,7 @@ export class BackgroundFill {
     return `It is filled once the blocks up to the snapshot's, at height ${this.deps.chain.index.snapshotHeight}, are validated.`;
   }
 
-  /** The blocks below the snapshot are there: continues with what waited for them. */
+  /** Continues the indexes that waited for the blocks below a snapshot. Call it when these blocks are available. */
   resume(): void {
     this.goOn();
   }
@@ -196,7 +198,7 @@ export class BackgroundFill {
     return lastBlock === null ? NO_HEADER : this.deps.chain.index.headers.find(lastBlock);
   }
 
-  /** Height of its last block, -1 when it has none. */
+  /** Height of the last block in the index; -1 without one. */
   private heightOf(tracked: TrackedIndex): number {
     const id = this.idOf(tracked);
     return id === NO_HEADER ? -1 : this.deps.chain.index.headers.height(id);
@@ -209,7 +211,7 @@ export class BackgroundFill {
     log.info(`${tracked.index.name} is enabled at height ${chain.height}`);
   }
 
-  /** The way of the index that has the most before it, others joining where they stand. */
+  /** The next blocks for the index that is furthest behind. Other indexes join when the walk reaches their position. */
   private nextSteps(): Step[] {
     const { active } = this.deps.chain.index;
     const behind = this.behind();
@@ -225,7 +227,7 @@ export class BackgroundFill {
     return steps;
   }
 
-  /** The first of the steps' blocks, as many as memory allows. Throws `BlockFileError` when it cannot be read. */
+  /** Reads the first blocks of `steps`, as many as memory allows. Throws `BlockFileError` when the first one cannot be read. */
   private async read(steps: readonly Step[]): Promise<ReadBlock[]> {
     const blocks: ReadBlock[] = [];
     let bytes = 0;
@@ -235,7 +237,7 @@ export class BackgroundFill {
       try {
         blocks.push(await this.readOne(step));
       } catch (error) {
-        // Its turn comes when those before it are written.
+        // The blocks before it are written first; the next round reports the error.
         if (error instanceof BlockFileError && blocks.length > 0) break;
         throw error;
       }
@@ -256,7 +258,7 @@ export class BackgroundFill {
     return { ...step, block, undo: await chain.deps.files.readUndo(position, headers.hash(parent)) };
   }
 
-  /** In the chain's queue: writes blocks and takes them off the list, until the turn is over. */
+  /** Runs in the chain's queue: writes blocks and removes them from the list until its time is used up. */
   private async write(blocks: ReadBlock[]): Promise<void> {
     const { chain, flusher } = this.deps;
     const began = performance.now();
@@ -292,7 +294,7 @@ export class BackgroundFill {
     onPoint('fill:block-written');
   }
 
-  /** How far the one is that has the most before it. */
+  /** Reports the progress of the index that is furthest behind. */
   private tellProgress(): void {
     const { chain } = this.deps;
     const behind = this.behind();
@@ -302,7 +304,7 @@ export class BackgroundFill {
     chain.events.emit('backgroundProgress', replayProgress(`Building ${what}`, chain, this.idOf(last)));
   }
 
-  /** The indexes whose next block cannot be read go no further; others may have passed it. */
+  /** Marks the indexes whose next block cannot be read as failed. Other indexes may be past that block. */
   private fail({ id, isForward }: Step, error: BlockFileError): void {
     const last = isForward ? this.deps.chain.index.headers.prev(id) : id;
     for (const tracked of this.behind()) {
@@ -312,7 +314,7 @@ export class BackgroundFill {
     }
   }
 
-  /** Whether what stands on another branch can be walked back from there. */
+  /** Whether an index on a stale branch can be disconnected to the fork. */
   private canReturn(tracked: TrackedIndex): boolean {
     const { active, headers } = this.deps.chain.index;
     if (tracked.lastBlock === null) return true;
@@ -323,7 +325,7 @@ export class BackgroundFill {
     return true;
   }
 
-  /** Height of the lowest block that it has to read and cannot; null when there is none. */
+  /** Height of the lowest block that the index needs and that is missing; null when there is none. */
   private firstMissing(tracked: TrackedIndex): number | null {
     if (tracked.synced) return null;
     const { active, headers } = this.deps.chain.index;

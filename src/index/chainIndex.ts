@@ -1,7 +1,7 @@
 /**
- * An index over the blocks of the active chain, and how far it has come. Its rows are written with its position in one
- * commit, so that they always belong to one block, which may be behind the tip: then it is filled in the background
- * (`backgroundFill.ts`). Once it has reached the tip it moves with it.
+ * An index over the blocks of the active chain, and its position. The rows and the position are written in one commit, so
+ * the rows always match the block of the position. An index behind the tip is filled in the background
+ * (`backgroundFill.ts`). At the tip it is updated with every block.
  */
 import {
   formatIndexPosition,
@@ -17,24 +17,27 @@ import type { RowStore } from '../store/rows/rowStore.js';
 import { prefixEnd, type RowTransaction } from '../store/rows/rows.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
 
-/** What an index is: its rows, and what a block does to them. Blocks come in the order of one branch, each once. */
+/**
+ * Implementation of an index: its rows, and the changes that a block makes to them. Blocks are connected in the order of one
+ * branch, each once.
+ */
 export interface ChainIndex extends BlockContributor {
   /** Name in `getindexinfo`. */
   readonly name: string;
-  /** 1 to 255; raised when rows change their meaning, so that they are dropped and rebuilt. */
+  /** 1 to 255. Raised when the meaning of the rows changes; the rows are then dropped and rebuilt. */
   readonly version: number;
   /** Prefixes of its rows; other indexes must not use them. */
   readonly prefixes: readonly string[];
-  /** Whether the block of this height, its last one, can be disconnected; absent when any can. */
+  /** Whether the last block of the index, at this height, can be disconnected. If absent, every block can. */
   canTakeBack?(rows: RowTransaction, height: number): Promise<boolean>;
 }
 
-/** How far an index is. */
+/** Status of an index. */
 export interface IndexStatus {
   readonly name: string;
-  /** Whether it is at the tip, where it stays. */
+  /** Whether it has reached the tip, and so follows it. */
   readonly synced: boolean;
-  /** Height of the last block in it; 0 when there is none. */
+  /** Height of its last block; 0 without one. */
   readonly height: number;
   /** Reason why the fill has stopped; null while it runs. */
   readonly failure: string | null;
@@ -45,21 +48,21 @@ const HASH_BYTES = 32;
 const NO_BLOCK = Buffer.alloc(HASH_BYTES);
 /** Value in place of the version while the rows are being dropped. */
 const DROPPING = 0;
-/** Rows that are dropped in one go, which the chain waits for. Arbitrary: some hundredths of a second. */
+/** Rows that are dropped in one step, which blocks the chain. Arbitrary: some hundredths of a second. */
 const DROPPED_AT_ONCE = 5000;
 
-/** An index with its position. The chain calls it for every block, and it takes those that follow its own. */
+/** An index with its position. The chain calls it for every block; it ignores a block that does not follow its position. */
 export class TrackedIndex implements OpenedContributor {
   readonly index: ChainIndex;
   private last: Bytes = NO_BLOCK;
   /** Rows below this key have been dropped already. */
   private droppedTo: string | null = null;
-  /** Set once, when it has reached the tip. */
+  /** Set when it has reached the tip. */
   synced = false;
   failure: string | null = null;
-  /** Its rows lead back no further and mean nothing: they are to be dropped, and rebuilt. */
+  /** The last block could not be disconnected, so the rows are invalid. They must be dropped and rebuilt. */
   isLost = false;
-  /** Called when that has come about, within the chain's change that brought it. */
+  /** Called when the index is lost, within the chain change that caused it. */
   onLost: () => void = () => undefined;
 
   constructor(index: ChainIndex) {
@@ -79,12 +82,12 @@ export class TrackedIndex implements OpenedContributor {
     else this.last = Buffer.from(row.subarray(1));
   }
 
-  /** Forgets every row. A kill meanwhile is made good by `open`. */
+  /** Drops all rows. If the process is killed during this, `open` continues. */
   async drop(store: RowStore, flush: () => Promise<void>): Promise<void> {
     while (!(await this.dropSome(store, flush)));
   }
 
-  /** Forgets some rows; answers whether none are left. No block is written in between. */
+  /** Drops some rows; returns whether none are left. Until then the index takes no blocks. */
   async dropSome(store: RowStore, flush: () => Promise<void>): Promise<boolean> {
     if (this.droppedTo === null) {
       this.last = NO_BLOCK;
@@ -111,7 +114,7 @@ export class TrackedIndex implements OpenedContributor {
     return true;
   }
 
-  /** Whether the block with this parent (wire order) is the next one for it. */
+  /** Whether the block with this parent (wire order) is the next one for the index. */
   follows(parentHash: Bytes): boolean {
     return !this.isLost && equalBytes(this.last, parentHash);
   }
@@ -161,7 +164,7 @@ export class TrackedIndex implements OpenedContributor {
     this.moveTo(rows, block.header.prevHash);
   }
 
-  /** Leaves the rows to be dropped outside of any block's commit; a start that finds them so drops them itself. */
+  /** Marks the rows as invalid. They are dropped outside of a block's commit, at the latest by the next start. */
   private lose(rows: RowTransaction): void {
     this.last = NO_BLOCK;
     this.synced = false;

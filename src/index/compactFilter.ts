@@ -1,19 +1,19 @@
 /**
  * Compact block filters of the basic type (BIP158): the scripts that a block pays to and spends from as a set of hashes,
- * Golomb-Rice coded, in which a light client finds its own without telling anyone which they are. Pure.
+ * Golomb-Rice coded, A light client can match its own scripts against the set without revealing them. Pure.
  */
 import { sha256d } from '../crypto/hash.js';
 import { SipHash, SIP_KEY_SIZE_BYTES } from '../crypto/sipHash.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { Writer } from '../util/writer.js';
 
-/** Bits of a remainder, and how rarely what is not in the set seems to be (BIP158 `P`, `M`). */
+/** Bits of a remainder, and the inverse false positive rate (BIP158 `P`, `M`). */
 const REMAINDER_BITS = 19;
 const INVERSE_FALSE_RATE = 784_931n;
 
 const OP_RETURN = 0x6a;
 
-/** The distinct scripts of a filter; no one looks for what cannot be spent. */
+/** The distinct scripts of a filter, without unspendable ones. */
 export class FilterElements {
   private readonly scripts = new Map<string, Bytes>();
 
@@ -37,7 +37,7 @@ function hashedSet(scripts: readonly Bytes[], blockHash: Bytes, count: number): 
   return BigUint64Array.from(scripts, (script) => (sip.hash(script) * range) >> 64n).sort();
 }
 
-/** The filter of the block with this id (wire order): number of elements and coded differences. */
+/** The filter of the block with this id (wire order): number of elements, then coded differences. */
 export function buildFilter(scripts: readonly Bytes[], blockHash: Bytes): Buffer {
   const writer = new Writer().compactSize(scripts.length);
   const bits = new BitWriter();
@@ -56,7 +56,7 @@ export function filterHash(filter: Bytes): Buffer {
   return sha256d(filter);
 }
 
-/** The header that commits to a filter and to those of all blocks before (BIP157). */
+/** The filter header (BIP157): it commits to a filter and, by the previous header, to all filters before it. */
 export function filterHeader(hash: Bytes, previousHeader: Bytes): Buffer {
   return sha256d(Buffer.concat([hash, previousHeader]));
 }

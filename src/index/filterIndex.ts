@@ -19,13 +19,13 @@ import { buildFilter, FilterElements, filterHash, filterHeader } from './compact
 export const FILTER_INDEX_NAME = 'basic block filter index';
 
 const HASH_BYTES = 32;
-/** The header before that of the genesis block. */
+/** The header before that of the genesis block: zeros. */
 const NO_HEADER = Buffer.alloc(HASH_BYTES);
 
 const filterKey = (height: number): string => PREFIX.blockFilter + u32Key(height);
 const headerKey = (height: number): string => PREFIX.filterHeader + u32Key(height);
 
-/** How a filter is known: both in wire order. */
+/** Hash and header of a filter, both in wire order. */
 export interface FilterHeader {
   readonly hash: Buffer;
   readonly header: Buffer;
@@ -71,7 +71,7 @@ export const filterIndex: ChainIndex = {
   },
 };
 
-/** Reading the index. What is asked about is null when it is off the active chain, or leaves it meanwhile. */
+/** Queries of the index. They return null for a block that is not on the active chain, or leaves it during the query. */
 export class BlockFilters {
   private readonly rows: RowReader;
   private readonly active: Pick<ActiveChain, 'at' | 'disconnects'>;

@@ -1,13 +1,13 @@
 /**
  * The mempool's side of the address index: which unconfirmed transactions touch a script. Follows the mempool by its
- * events. Keeps ids alone, about a hundred bytes for each script of a transaction; what those did is read from the
- * transactions when a caller asks. `-maxmempool` does not count it.
+ * events. It stores ids only, about a hundred bytes for each script of a transaction; amounts are read from the transactions
+ * on request. `-maxmempool` does not include this memory.
  */
 import type { Transaction } from '../primitives/transaction.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { scriptKeyOf } from './addressScripts.js';
 
-/** An unconfirmed transaction and its place among all that ever came, counted from 1. */
+/** An unconfirmed transaction and its arrival number: the count of all transactions received so far, from 1. */
 export interface UnconfirmedTransaction {
   /** Wire order. */
   readonly txid: Buffer;
@@ -17,12 +17,15 @@ export interface UnconfirmedTransaction {
 const NONE: ReadonlyMap<string, number> = new Map();
 
 export class MempoolAddresses {
-  /** By key of a script: ids (32 bytes in wire order, a byte a character) in the order in which they came, and arrivals. */
+  /** By script key: ids (32 bytes in wire order, latin1) in order of arrival, with arrival numbers. */
   private readonly byScript = new Map<string, Map<string, number>>();
   private readonly scriptsOf = new Map<string, readonly string[]>();
   private arrivals = 0;
 
-  /** Files a transaction that was accepted, with the scripts of the outputs that it spends; answers the scripts it touches. */
+  /**
+   * Adds an accepted transaction and the scripts of the outputs that it spends. Returns the keys of the scripts that it
+   * touches.
+   */
   add(txid: Bytes, tx: Transaction, spentScripts: readonly Bytes[]): readonly string[] {
     const keys = new Set<string>();
     for (const script of [...spentScripts, ...tx.outputs.map((output) => output.script)]) {
@@ -41,7 +44,7 @@ export class MempoolAddresses {
     return scripts;
   }
 
-  /** The scripts that a transaction in the mempool touches. */
+  /** Keys of the scripts that a mempool transaction touches. */
   scriptKeysOf(txid: Bytes): readonly string[] {
     return this.scriptsOf.get(toLatin1(txid)) ?? [];
   }
@@ -57,14 +60,14 @@ export class MempoolAddresses {
   }
 
   /**
-   * The transactions in the mempool that touch a script: ids (a byte a character) in the order in which they came, with
-   * arrivals. Changes with the mempool, and may be walked meanwhile.
+   * The transactions in the mempool that touch a script: ids (latin1) in order of arrival, with arrival numbers. The map
+   * changes with the mempool, and may change while it is iterated.
    */
   ofScript(scriptKey: string): ReadonlyMap<string, number> {
     return this.byScript.get(scriptKey) ?? NONE;
   }
 
-  /** The transactions in the mempool that touch one of the scripts, each once, in order, from arrival `first` on. */
+  /** The mempool transactions that touch one of the scripts, each once, in order of arrival, from arrival number `first` on. */
   transactionsOf(scriptKeys: readonly string[], first = 0): UnconfirmedTransaction[] {
     const found = new Map<string, number>();
     for (const key of scriptKeys) {

@@ -1,8 +1,8 @@
 /**
  * The index of spends (`-spendindex`): which transaction of the active chain spent an output. A key holds the first eight
  * bytes of the spent txid, the output number, and the place of the spender: the height of its block and the offset within
- * it. The value holds the first bytes of the spender's txid, by which what is read later is known to be right. Two
- * outputs that share the bytes of a key are distinguished when the spender is read. Owns rows of the prefix `P`.
+ * it. The value holds the first bytes of the spender's txid, to verify the transaction that is read later. Two outputs with
+ * equal key bytes are distinguished when the spender is read. Owns rows of the prefix `P`.
  */
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import {
@@ -26,7 +26,7 @@ export const SPEND_INDEX_NAME = 'spendindex';
 const KEY_BYTES = 8;
 /** Bytes of the spender's txid in a value. */
 const CHECK_BYTES = 8;
-/** Rows written between two looks at the memory that they take. */
+/** Rows written between two checks of the transaction's memory. */
 const ROWS_A_LOOK = 2000;
 
 /** Position of a transaction that may have spent an output. */
@@ -41,7 +41,7 @@ export interface SpenderPlace {
 const spendPrefix = (txid: Bytes, n: number): string =>
   PREFIX.spend + toLatin1(txid.subarray(0, KEY_BYTES)) + u32Key(n);
 
-/** Calls back with the key of each row of the block, and the value that it has. */
+/** Calls back with the key and the value of each row of the block. */
 async function walk(
   rows: RowTransaction,
   { raw, parsed }: LoadedBlock,
@@ -77,7 +77,7 @@ export const spendIndex: ChainIndex = {
   disconnect: (rows, block, height) => walk(rows, block, height, (key) => rows.del(key)),
 };
 
-/** Where transactions lie that may have spent the output; the caller compares them with it. More than one is very rare. */
+/** Positions of transactions that may have spent the output. The caller must verify them. More than one is very rare. */
 export async function findSpenders(rows: RowReader, txid: Bytes, n: number): Promise<SpenderPlace[]> {
   const prefix = spendPrefix(txid, n);
   const found = await rows.getRange({ gte: prefix, lt: prefixEnd(prefix) });

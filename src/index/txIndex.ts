@@ -1,10 +1,10 @@
 /**
- * The transaction index (`-txindex`): where each transaction of the active chain lies. A key holds the first eight bytes
- * of the txid, the height and the offset within the block; two transactions that share the bytes are distinguished when the
- * transaction is read. The value of one with witness are the first bytes of its witness id, by which what is read later is
- * known to be right; others have none. Owns rows of the prefix `X`.
- * QUIRK: the reference forgets nothing when a block is disconnected, so that what was in a block stays available; here
- * the row gets the block's id as its value. Test: test/unit/rpc/methods/rawtransactions/getRawTransaction.test.ts.
+ * The transaction index (`-txindex`): the position of each transaction of the active chain. A key holds the first eight
+ * bytes of the txid, the height and the offset within the block. Two transactions with equal key bytes are distinguished
+ * when they are read. The value of a transaction with witness is the first bytes of its wtxid, to verify the transaction
+ * that is read later; other transactions have an empty value. Owns rows of the prefix `X`. QUIRK: the reference deletes no
+ * rows when a block is disconnected, so transactions of stale blocks stay available. Here such a row gets the id of the
+ * block as its value. Test: test/unit/rpc/methods/rawtransactions/getRawTransaction.test.ts.
  */
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import { WITNESS_CHECK_BYTES } from '../chain/blocks/storedTransactions.js';
@@ -25,7 +25,7 @@ export interface TxLocation {
   offset: number;
   /** Id of the block in wire order when it was disconnected; null for the block of the active chain. */
   staleBlock: Bytes | null;
-  /** The first bytes of the id with witness; null if there is none, or it is not known. */
+  /** The first bytes of the wtxid; null without witness, or if it is not known. */
   witness: Bytes | null;
 }
 
@@ -35,13 +35,13 @@ function keyOf({ parsed }: LoadedBlock, tx: number, height: number): string {
   return txPrefix(txidAt(parsed, tx)) + u32Key(height) + u32Key(parsed.txs[tx * TX_STRIDE + TX_START]!);
 }
 
-/** The value of a transaction of the active chain. */
+/** The row value for a transaction of the active chain. */
 function valueOf({ parsed }: LoadedBlock, tx: number): Bytes {
   if ((parsed.txs[tx * TX_STRIDE + TX_FLAGS]! & TX_HAS_WITNESS) === 0) return EMPTY_BYTES;
   return wtxidAt(parsed, tx).subarray(0, WITNESS_CHECK_BYTES);
 }
 
-/** Adds the rows of a block; the readable fallback of the addon's. */
+/** Adds the rows of a block. Fallback of the addon's function. */
 export function putTxRows(rows: RowWriter, block: LoadedBlock, height: number): void {
   for (let tx = 0; tx < block.parsed.txCount; tx++) rows.put(keyOf(block, tx, height), valueOf(block, tx));
 }
@@ -61,8 +61,8 @@ export const txIndex: ChainIndex = {
 };
 
 /**
- * Where transactions lie whose txid begins like this one: those of the active chain first, then the disconnected ones,
- * the highest first; the caller verifies the txid.
+ * Positions of transactions whose txid starts like this one: those of the active chain first, then those of disconnected
+ * blocks by descending height. The caller must verify the txid.
  */
 export function findTransaction(rows: RowReader, txid: Bytes): MaybePromise<TxLocation[]> {
   const prefix = txPrefix(txid);

@@ -1,7 +1,7 @@
 /** The transactions of blocks as text, which are kept for further answers. */
 import type { BlockHeader } from '../primitives/header.js';
 
-/** What an answer reports a block that does not hang on the blocks around it. */
+/** The part of a block's result that does not depend on other blocks. */
 export interface BlockText {
   readonly header: BlockHeader;
   readonly strippedSizeBytes: number;

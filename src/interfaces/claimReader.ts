@@ -32,47 +32,53 @@ import { type MaybePromise } from '../util/maybePromise.js';
 
 export interface ClaimReader {
   readonly rules: ClaimRules;
-  /** State of a name. It may be shared with other callers and must not be changed. */
+  /** State of a name. It may be shared with other callers and must not be modified. */
   nameAt(query: NameQuery): MaybePromise<NameInfo>;
-  /** One claim of a name, without reading the other claims. The result may be shared and must not be changed. */
+  /** One claim of a name, without reading the other claims. The result may be shared and must not be modified. */
   claimAt(query: NameQuery, choice: ClaimChoice): MaybePromise<ClaimOfName>;
-  /** How outputs of one transaction are in the trie after a block; null for one that is not filed. */
+  /** States in the trie of a transaction's outputs after a block; null for an output that is not stored. */
   standings(query: StandingsQuery): MaybePromise<(Standing | null)[]>;
-  /** What became of the claims and supports that one transaction of the active chain made; null for what never counted. */
+  /**
+   * The later states of the claims and supports that a transaction of the active chain created; null for outputs that never
+   * took effect.
+   */
   outputStates(query: OutputStatesQuery): MaybePromise<(OutputState | null)[]>;
-  /** The outputs that hold these claims of a name at the tip, by id as latin1; of a claim under another name there is none. */
+  /** The outputs of these claims of a name at the tip, by id as latin1; claims under another name are omitted. */
   outputsOf(name: Bytes, claimIds: readonly Bytes[]): Promise<Map<string, PresentOutput>>;
-  /** The name as lbcd keeps it after block `height`; null when nothing was known of it by then. */
+  /** The name in lbcd's state after block `height`; null if lbcd had no state of it by then. */
   lbcdNameAt(name: Bytes, height: number): Promise<NameInfo | null>;
   /** Names with an active claim after block `height`, in byte order. */
   namesAt(height: number): AsyncIterable<Bytes>;
-  /** The live claim that the reference finds for these first digits of an id. */
+  /** The live claim that the reference finds for a prefix of an id. */
   findClaim(idDigits: string): MaybePromise<ClaimLocation | null>;
-  /** Names, as their scripts have them, of the claims alive at the tip with these ids; null for other ids. */
+  /** Names, as in their scripts, of the claims alive at the tip with these ids; null for other ids. */
   aliveNames(claimIds: readonly Bytes[]): MaybePromise<(Bytes | null)[]>;
   /** Throws `ProofUnavailableError` for a block below the window. */
   proofAt(query: ProofQuery): MaybePromise<NameProof>;
   changesIn(height: number): Promise<BlockChanges>;
-  /** What a block of the active chain with these claim operations did, as the notifications tell it. */
+  /** The events of a block of the active chain with these claim operations, as in the notifications. */
   eventsOf(block: ClaimBlock): Promise<ClaimEvent[]>;
-  /** The names that a block touched, as lbcd calls them. */
+  /** The names changed by a block, in lbcd's form. */
   lbcdChangesIn(height: number): Promise<Bytes[]>;
   /** Totals at the tip. */
   totals(): Promise<ClaimTotals>;
-  /** Names with an active claim after a block, a page of them. */
+  /** A page of the names with an active claim after a block. */
   listNames(query: NamesQuery): Promise<NamesPage>;
-  /** What became of a name, block by block. */
+  /** The history of a name, block by block. */
   historyOf(name: Bytes, span: HistorySpan): Promise<NameHistoryPage & { readonly name: Bytes }>;
   /** The latest events of a name, the latest first. */
   latestHistoryOf(name: Bytes, span: LatestSpan): Promise<LatestHistoryPage & { readonly name: Bytes }>;
-  /** The oldest block for which a forecast is given. */
+  /** The oldest block for which a forecast is possible. */
   oldestForeseeing(): Promise<number>;
   /**
-   * What comes for a name after block `height`, up to block `until`, from what is known of it; null for a block older than
-   * that.
+   * The forecast for a name after block `height`, up to block `until`, computed from its state; null for a block older than
+   * `oldestForeseeing`.
    */
   foresee(info: NameInfo, height: number, until: number): Promise<Foreseen | null>;
-  /** What comes after block `height`, not older than that; null when a block came or went meanwhile. */
+  /**
+   * The upcoming events after block `height`, which must not be older than `oldestForeseeing`; null when a block was
+   * connected or disconnected during the call.
+   */
   upcoming(query: UpcomingQuery): Promise<UpcomingPage | null>;
 }
 
@@ -80,7 +86,7 @@ export interface NamesQuery {
   readonly height: number;
   /** Prefix as given; normalized like names. */
   readonly prefix: Bytes;
-  /** A name as it is filed, behind which the page begins; null for the first page. */
+  /** The stored name after which the page begins; null for the first page. */
   readonly after: Bytes | null;
   readonly count: number;
 }
@@ -88,7 +94,7 @@ export interface NamesQuery {
 export interface NamesPage {
   /** Names in byte order. */
   readonly names: readonly ListedName[];
-  /** The name behind which there are more; null when these are all. */
+  /** The last name of the page if more names follow; else null. */
   readonly next: Bytes | null;
 }
 

@@ -3,7 +3,7 @@ import type { ChainReader, CoinRowEntry } from '../chain/chainReader.js';
 import type { Bytes } from '../util/bytes.js';
 
 export interface CoinScanResult {
-  /** False when the walk was ended early. */
+  /** False when the scan was cancelled. */
   completed: boolean;
   searched: number;
   /** Ordered by txid bytes, then by number. */

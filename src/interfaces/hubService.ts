@@ -1,10 +1,13 @@
-/** The hub as RPC methods, health and metrics see it. */
+/** The hub for RPC methods, health and metrics. */
 
 export interface HubService {
   readonly status: HubStatus;
-  /** Another hub that clients are notified of from here on; `host:port`, or a host for the usual port. False when it is known. */
+  /**
+   * Adds another hub, which is announced to clients from now on; `host:port`, or a host for the default port. False if it is
+   * already known.
+   */
   addPeer(peer: string): Promise<boolean>;
-  /** Clients are not reported it any more. False when it is not known. */
+  /** Removes a hub, which is no longer announced to clients. False if it is not known. */
   removePeer(peer: string): Promise<boolean>;
 }
 
@@ -14,19 +17,19 @@ export interface HubStatus {
   readonly listening: boolean;
   /** Reason why clients cannot connect although the hub was started; null otherwise. */
   readonly failure: string | null;
-  /** How often it was started again by itself. */
+  /** Number of automatic restarts. */
   readonly restarts: number;
   readonly host: string;
   readonly port: number;
   /** Null without a status port. */
   readonly udpPort: number | null;
-  /** The block that clients are served up to: they were notified of it, and the indexes have it. */
+  /** Height up to which clients are served: they have been notified of its block, and the indexes contain it. */
   readonly height: number;
   readonly sessions: number;
   readonly maxSessions: number;
-  /** Clients that do not take what was sent to them. */
+  /** Number of clients that do not read the data sent to them. */
   readonly stalled: number;
-  /** Bytes that they did not take yet, beside those that the system holds. */
+  /** Bytes that these clients have not read yet, without those buffered by the system. */
   readonly unsentBytes: number;
   readonly subscriptions: number;
   /** Requests that work. */
@@ -34,7 +37,7 @@ export interface HubStatus {
   /** Number of waiting calls. */
   readonly waiting: number;
   readonly peers: readonly string[];
-  /** Number of answers since the start, by method. */
+  /** Number of responses since the start, by method. */
   readonly answered: ReadonlyMap<string, { readonly requests: number; readonly errors: number }>;
   /** Number of notifications, by method. */
   readonly told: ReadonlyMap<string, number>;

@@ -1,16 +1,16 @@
 /**
- * What the network methods ask of the peer layer. Interfaces only; whatever runs the peers fills them. Source: Core
+ * The peer layer for the network methods. Interfaces only; the peer network implements them. Source: Core
  * net.h `CNodeStats`, `CConnman`.
  */
 import type { Bytes } from '../util/bytes.js';
 
-/** One peer as `getpeerinfo` reports it. Times in seconds since 1970 unless the name says otherwise. */
+/** One peer in the format of `getpeerinfo`. Times in seconds since 1970 unless the name says otherwise. */
 export interface PeerSnapshot {
   readonly id: number;
   readonly address: string;
-  /** Our end of the connection; null when it is not known. */
+  /** Our end of the connection; null if unknown. */
   readonly boundAddress: string | null;
-  /** Where the peer sees us; null if it sent nothing useful. */
+  /** Our address as seen by the peer; null if it sent none of use. */
   readonly localAddress: string | null;
   readonly services: bigint;
   readonly relaysTransactions: boolean;
@@ -20,20 +20,20 @@ export interface PeerSnapshot {
   readonly bytesReceived: number;
   readonly connectedAtSec: number;
   readonly timeOffsetSec: number;
-  /** In seconds; null as long as there was none. */
+  /** In seconds; null before the first ping returned. */
   readonly pingSec: number | null;
   readonly minPingSec: number | null;
-  /** How long the present ping has been under way; null when none is. */
+  /** Time since the current ping was sent; null when none is pending. */
   readonly pingWaitSec: number | null;
-  /** 0 before the peer's version came. */
+  /** 0 before the peer's version message arrived. */
   readonly protocolVersion: number;
   readonly userAgent: string;
   readonly inbound: boolean;
-  /** Whether the operator asked for it. */
+  /** Whether the operator added it. */
   readonly manual: boolean;
   readonly startHeight: number;
   readonly banScore: number;
-  /** −1 for nothing in common yet. */
+  /** −1 if no common header is known yet. */
   readonly syncedHeaders: number;
   readonly syncedBlocks: number;
   readonly inFlightHeights: readonly number[];
@@ -81,28 +81,28 @@ export interface KnownAddress {
 
 export interface PeerService {
   list(): readonly PeerSnapshot[];
-  /** Asks every peer for a round trip. */
+  /** Sends a ping to every peer. */
   ping(): void;
-  /** Tries to connect once; resolves when it is known whether that came about. */
+  /** Tries to connect once; resolves when the attempt has succeeded or failed. */
   tryOnce(node: string): Promise<void>;
-  /** False when the node was there already. */
+  /** False if the node was already in the list. */
   addNode(node: string): boolean;
   /** False when it was not there. */
   removeNode(node: string): boolean;
   addedNodes(): readonly AddedNodeInfo[];
-  /** False when no peer has this address (`host:port` as printed) or this number. */
+  /** False if no peer has this address (`host:port` as printed) or this number. */
   disconnectAddress(address: string): boolean;
   disconnectId(id: bigint): boolean;
   totals(): NetTotals;
   setActive(active: boolean): void;
   isActive(): boolean;
-  /** `untilOrForSec` 0 is the default time; absolute times are seconds since 1970. */
+  /** `untilOrForSec` 0 means the default duration; absolute times are seconds since 1970. */
   ban(subnet: string, untilOrForSec: bigint, absolute: boolean): 'ok' | 'invalid' | 'already';
   unban(subnet: string): 'ok' | 'invalid' | 'absent';
   bans(): readonly BanEntry[];
   clearBans(): void;
   /** Announces a transaction of the mempool to peers. */
   announce(txid: Bytes): void;
-  /** At most `count` addresses of the address book, at random. */
+  /** At most `count` random addresses of the address book. */
   knownAddresses(count: number): readonly KnownAddress[];
 }

@@ -1,6 +1,6 @@
 /**
- * What RPC methods may ask of the node: one narrow interface, filled by the composition root. Each part names what a
- * group of methods needs and no more; a method reaches it as `ctx.services.<part>`. Add a part when a method needs one.
+ * The node's services for RPC methods: one narrow interface, implemented by the composition root. Each part has only the
+ * functions that a group of methods needs; a method uses it as `ctx.services.<part>`. Add a part when a method needs one.
  */
 import type { ChainReader } from '../chain/chainReader.js';
 import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
@@ -38,7 +38,7 @@ export interface RpcServices {
   readonly lifecycle: LifecycleService;
   readonly memory: MemoryService;
   readonly logging: LogControl;
-  /** Log for details that an answer omits. */
+  /** Log for details that the response omits. */
   readonly log: Logger;
   readonly params: NetworkParams;
   readonly chain: ChainReader;
@@ -57,12 +57,12 @@ export interface RpcServices {
   readonly claimSearch: ClaimSearch | null;
   /** Null without `-hub`, and before it is open. */
   readonly hub: HubService | null;
-  /** How far each index is that runs. */
+  /** The position of each enabled index. */
   indexes(): readonly IndexStatus[];
-  /** What is kept of answers about blocks; null without `-rpccache`. */
+  /** Cached texts of block transactions; null without `-rpccache`. */
   readonly blockTexts: BlockTextCache | null;
   readonly mempool: MempoolReader;
-  /** Figures and claim operations of what is in the mempool, kept as it changes. */
+  /** Statistics and claim operations of the mempool, updated with each change. */
   readonly waiting: {
     readonly summary: MempoolSummary;
     readonly claims: MempoolClaims;
@@ -83,14 +83,14 @@ export interface RpcServices {
   readonly snapshots: SnapshotService;
   /** Null when the node runs without peers. */
   readonly peers: PeerService | null;
-  /** The one walk of `scantxoutset` that may be under way. */
+  /** The state of `scantxoutset`: at most one scan runs at a time. */
   readonly coinScan: CoinScanner;
   readonly options: RpcNodeOptions;
   /** Null when the node runs without wallets (`-disablewallet`). */
   readonly wallets: Wallets | null;
   /** What is published by ZeroMQ, and where. */
   zmqNotifiers(): readonly { readonly type: string; readonly address: string }[];
-  /** What is wrong with network, chain or build, for the answers that carry warnings; empty when nothing is. */
+  /** Warnings about network, chain or build, for results that contain warnings; empty if there are none. */
   warnings(): string;
 }
 
@@ -115,19 +115,19 @@ export interface NativeHeapUsage {
 export interface SnapshotService {
   /** Writes a snapshot of a height, or of the tip for null, to a file that must not exist. */
   dump(path: string, height: number | null, signal: AbortSignal): Promise<DumpedSnapshot>;
-  /** Reads a file to its end and checks all that can be checked without blocks. */
+  /** Reads a whole file and checks everything that can be checked without blocks. */
   verify(path: string, signal: AbortSignal): Promise<ReadSnapshot>;
   /** What the node stands on while the blocks up to it are not validated; null when it stands on its own blocks. */
   status(): SnapshotStatus | null;
-  /** The absolute path of a name; relative ones are of the network's folder. */
+  /** The absolute path of a name; relative names are resolved in the network's folder. */
   resolve(name: string): string;
 }
 
 /** Starting and stopping the node. */
 export interface LifecycleService {
-  /** When the process started, on the real clock. */
+  /** Start time of the process, by the real clock. */
   readonly startTimeSec: number;
-  /** Begins a clean stop; returns at once, so that the answer still gets out. */
+  /** Starts a clean stop; returns at once, so that the response can still be sent. */
   requestStop(): void;
 }
 
@@ -136,84 +136,85 @@ export interface TransactionFinder {
   find(txid: Bytes): MaybePromise<TxLocation[]>;
 }
 
-/** Where transactions of the active chain lie that may have spent an output; the reader compares them with it. */
+/** Positions of transactions of the active chain that may have spent an output; the reader compares them with it. */
 export interface SpendFinder {
   find(txid: Bytes, n: number): Promise<SpenderPlace[]>;
 }
 
-/** What the address index knows of scripts, by their keys (`index/addressScripts.ts`). */
+/** The address index, queried by script keys (`index/addressScripts.ts`). */
 export interface AddressService extends Pick<AddressQueries, 'totals' | 'history' | 'unspent'> {
-  /** The transactions in the mempool that touch one of the scripts, in order, from arrival `first` on. */
+  /** The mempool transactions that touch one of the scripts, in order, from arrival number `first` on. */
   mempoolTransactions(scriptKeys: readonly string[], first?: number): readonly UnconfirmedTransaction[];
   /** Mempool transactions of one script by id (latin1), in order; see `MempoolAddresses.ofScript`. */
   ofMempool(scriptKey: string): ReadonlyMap<string, number>;
   /**
-   * Notified of the scripts that are touched by a transaction which came to the mempool, left it, or has another number of
-   * unconfirmed ancestors. The returned function ends it. Must not throw.
+   * Registers a listener for changes in the mempool. It receives the scripts touched by a transaction that was added or
+   * removed, or whose number of unconfirmed ancestors changed. The returned function removes it. The listener must not
+   * throw.
    */
   onMempool(listener: (scriptKeys: readonly string[]) => void): () => void;
 }
 
-/** The clock that validation and mining go by. */
+/** The clock used by validation and mining. */
 export interface ClockService {
   /** The clock, or the mocked time, in seconds since 1970. */
   nowSec(): number;
-  /** Network time: the clock, or the mocked time, corrected by the peers. */
+  /** Network time: the clock, or the mocked time, adjusted by the peers. */
   adjustedTimeSec(): number;
-  /** Stops the clock at a time; 0 lets it run again. */
+  /** Sets a fixed time; 0 returns to the system's clock. */
   setMockTime(timeSec: number): void;
 }
 
-/** The node among its peers, as `getnetworkinfo` and `getinfo` tell it. Whatever runs the peer network fills it. */
+/** The node among its peers, for `getnetworkinfo` and `getinfo`. The peer network implements it. */
 export interface NetworkService {
   /** The node's version as one number (Core's `CLIENT_VERSION`). */
   readonly version: number;
   /** The user agent: `/lbcnode:0.1.0/`. */
   readonly userAgent: string;
   readonly protocolVersion: number;
-  /** Whether peers are asked for transactions. */
+  /** Whether transactions are requested from peers. */
   readonly relaysTransactions: boolean;
-  /** Whether there is a peer network and it is switched on. */
+  /** Whether there is a peer network and it is enabled. */
   isActive(): boolean;
   /** The services offered to peers, as the bits of Core's `ServiceFlags`. */
   localServices(): bigint;
   connectionCount(): number;
-  /** How far the peers' clocks are ahead, in seconds. */
+  /** Offset of the peers' clocks from ours, in seconds. */
   timeOffsetSec(): number;
   /** `ipv4`, `ipv6` and `onion`, in this order. */
   networks(): readonly ReachableNetwork[];
-  /** Our own addresses as far as they are known. */
+  /** Our own known addresses. */
   localAddresses(): readonly LocalAddress[];
 }
 
 /** A network of peers with its proxy. */
 export interface ReachableNetwork {
   readonly name: string;
-  /** Whether options leave it out (`-onlynet`). */
+  /** Whether options disable it (`-onlynet`). */
   readonly limited: boolean;
   readonly reachable: boolean;
   /** `host:port`, empty without a proxy. */
   readonly proxy: string;
-  /** Whether each connection through the proxy gets credentials of its own (`-proxyrandomize`). */
+  /** Whether each connection through the proxy uses separate credentials (`-proxyrandomize`). */
   readonly randomizesProxyCredentials: boolean;
 }
 
-/** An address at which peers may reach us; a higher score was confirmed by more of them. */
+/** An address at which peers may reach us; the score increases with the number of peers that confirmed it. */
 export interface LocalAddress {
   readonly address: string;
   readonly port: number;
   readonly score: number;
 }
 
-/** The options that answers depend on. */
+/** The options that affect results. */
 export interface RpcNodeOptions {
-  /** Highest fee of a transaction that callers send (`-maxtxfee`). */
+  /** Maximum fee of a transaction sent by callers (`-maxtxfee`). */
   readonly maxTxFeeSat: bigint;
-  /** Step in which fees grow, for replacement and a full mempool (`-incrementalrelayfee`). */
+  /** Fee rate increment for replacement and a full mempool (`-incrementalrelayfee`). */
   readonly incrementalFeeRatePerKb: bigint;
   /** Whether raw blocks and transactions are shown with witness (`-rpcserialversion=1`). */
   readonly serializeWitness: boolean;
-  /** Whether what the values of claims say is shown beside them (`-claimmetadata`). */
+  /** Whether decoded claim values are included in results (`-claimmetadata`). */
   readonly claimMetadata: boolean;
   /** Defaults of `verifychain` (`-checklevel`, `-checkblocks`). */
   readonly checkLevel: number;

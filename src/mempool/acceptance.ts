@@ -1,7 +1,7 @@
 /**
- * Whether a transaction may enter the mempool, and entering it: the checks in the reference's order. The rules
- * themselves are those of consensus and of this folder. The chain must stand still meanwhile: callers hold its queue.
- * Source: lbrycrd validation.cpp `AcceptToMemoryPoolWorker`.
+ * Accepts a transaction to the mempool: the checks in the reference's order, and the insertion. The rules themselves are in
+ * consensus and in this folder. The chain must not change during the call: callers run it in the chain's queue. Source:
+ * lbrycrd validation.cpp `AcceptToMemoryPoolWorker`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkTransaction } from '../consensus/checkTransaction.js';
@@ -35,24 +35,24 @@ import type { TxPool } from './txPool.js';
 import { verifyTransaction } from './verifyTransaction.js';
 
 export interface AcceptOptions {
-  /** Fees and the size of the mempool do not matter: for what a disconnected block held. */
+  /** Ignores fees and the size limit of the mempool: for transactions of disconnected blocks. */
   readonly bypassLimits?: boolean;
-  /** A higher fee is a mistake; 0 and absence mean that none is too high. */
+  /** A higher fee is treated as a mistake; 0 or absent: no limit. */
   readonly maxFeeSat?: bigint;
-  /** Only the verdict is wanted. */
+  /** Only the verdict is needed; nothing is added. */
   readonly testOnly?: boolean;
-  /** When it came, if not now. */
+  /** Time of arrival; default: now. */
   readonly acceptTimeSec?: number;
 }
 
 export interface AcceptVerdict {
-  /** Whether it entered (or would have, with `testOnly`). */
+  /** Whether it was accepted (or would have been, with `testOnly`). */
   readonly accepted: boolean;
-  /** Reason for the refusal; null also if only its inputs are unknown. */
+  /** Reason for the rejection; null also if only its inputs are unknown. */
   readonly error: ValidationError | null;
-  /** Whether it spends what neither chain nor mempool has: it may be right all the same. */
+  /** Whether it spends outputs that neither chain nor mempool has: it may still be valid. */
   readonly missingInputs: boolean;
-  /** Ids of the transactions that it replaced. */
+  /** Txids of the transactions that it replaced. */
   readonly replaced: readonly Bytes[];
 }
 
@@ -62,16 +62,16 @@ export interface AcceptanceDeps {
   readonly options: MempoolOptions;
   readonly fees: FeeEstimator;
   readonly nowSec: () => number;
-  /** Fee rate that a mempool recently full asks for. */
+  /** Minimum fee rate of a mempool that was recently full. */
   readonly rollingFeeRatePerKb: () => bigint;
-  /** Drops what is expired or does not fit any more. */
+  /** Removes expired transactions, and others until the size limit is met. */
   readonly limitSize: () => void;
   /** Called with what entered and stays. */
   /** Called with the coins that it spends, in the order of its inputs. */
   readonly onAccepted: (entry: PoolEntry, coins: readonly SeenCoin[]) => void;
 }
 
-/** A transaction with everything that follows from it alone. */
+/** A transaction with all values derived from it alone. */
 export interface Newcomer {
   readonly tx: Transaction;
   readonly bytes: Buffer;
@@ -89,7 +89,7 @@ export function prepare(tx: Transaction): Newcomer {
   return { tx, bytes, key, wtxKey, weight: weightOf(stripped, size) };
 }
 
-/** The same of a transaction of any size. */
+/** The same for a transaction of any size. */
 export function* prepareInSlices(tx: Transaction): Slices<Newcomer> {
   const stripped = strippedSize(tx);
   const bytes = ownMemory(yield* formatTransactionInSlices(tx));
@@ -104,14 +104,14 @@ function serialize(tx: Transaction, sizeBytes: number, withWitness: boolean): Bu
   return writer.finish();
 }
 
-/** A copy that shares its memory with nothing: it is kept, and would keep what it shares with. */
+/** A copy with its own memory: a retained view would retain the whole buffer. */
 function ownMemory(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   own.set(bytes);
   return own;
 }
 
-/** Inputs, outputs and witness items beyond which others get a turn between the checks. Arbitrary. */
+/** Number of inputs, outputs and witness items above which the checks yield to the event loop. Arbitrary. */
 const PARTS_AT_ONCE = 1000;
 
 function partsOf({ inputs, outputs }: Transaction): number {
@@ -124,7 +124,7 @@ function refused(error: ValidationError): AcceptVerdict {
   return { accepted: false, error, missingInputs: false, replaced: [] };
 }
 
-/** Checks a transaction and, unless only tested, adds it. */
+/** Checks a transaction and, unless it is only tested, adds it. */
 export async function acceptTransaction(
   deps: AcceptanceDeps,
   tx: Transaction,
@@ -198,7 +198,7 @@ export async function acceptTransaction(
 }
 
 /**
- * Whether the chain has the transaction already: as far as the coin cache tells at once, as in the reference.
+ * Whether the chain has the transaction already: only the coin cache is searched, synchronously, as in the reference.
  */
 function isKnown(view: ChainView, { key, tx }: Newcomer): boolean {
   const outPoint = fromLatin1(`${key}\0\0\0\0`);
@@ -208,7 +208,7 @@ function isKnown(view: ChainView, { key, tx }: Newcomer): boolean {
   });
 }
 
-/** What needs the coins but no scripts, up to the count of signature operations. */
+/** Checks that need the coins but no scripts, including the signature operation count. */
 function makeEntry(
   { view, options, nowSec }: AcceptanceDeps,
   { tx, bytes, key, wtxKey, weight }: Newcomer,
@@ -247,7 +247,7 @@ function makeEntry(
   return { entry };
 }
 
-/** Whether it pays enough, and not absurdly much. */
+/** Checks that the fee is high enough, and not absurdly high. */
 function checkFees(
   { pool, options, rollingFeeRatePerKb }: AcceptanceDeps,
   entry: PoolEntry,

@@ -1,10 +1,10 @@
 /**
- * Chooses the transactions of a block: again and again the one that pays best together with its unconfirmed ancestors
- * which are not chosen yet. The same mempool gives the same block, whatever was chosen before: what is kept between two
- * blocks is only the order of the packages (`packageOrder.ts`). Source: lbrycrd miner.cpp `addPackageTxs`.
+ * Chooses the transactions of a block: repeatedly the one that pays best together with its unconfirmed ancestors that are
+ * not chosen yet. The same mempool gives the same block, whatever was chosen before: between two blocks only the order of
+ * the packages is kept (`packageOrder.ts`). Source: lbrycrd miner.cpp `addPackageTxs`.
  *
- * Not taken over: the reference lets the second and later chosen ancestors out of a package's fees without what
- * `prioritise` added, so that a promised fee counts on for their descendants (or is missing there).
+ * Difference: for the second and later chosen ancestors, the reference subtracts the fee from a package without the delta of
+ * `prioritise`, so the delta still counts for their descendants (or is missing there).
  */
 import { WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
@@ -22,16 +22,16 @@ import {
 import { compareByKey, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** The number of packages in a row that do not fit that end the search when the block is nearly full. */
+/** Number of consecutive packages that do not fit after which the search ends, if the block is nearly full. */
 const MAX_CONSECUTIVE_FAILURES = 1000;
-/** Weight that counts as nearly full. */
+/** Remaining weight below which a block counts as nearly full. */
 const NEARLY_FULL_WEIGHT = 4000;
-/** Packages that are looked at between two chances to pause: a fraction of a millisecond. */
+/** Packages processed between two possible pauses: a fraction of a millisecond. */
 const PACKAGES_AT_ONCE = 16;
-/** What changes so often while it is gone over is gone over without a pause. Arbitrary. */
+/** After this many interrupted attempts the selection runs without pauses. Arbitrary. */
 const MAX_ATTEMPTS = 3;
 
-/** An entry with the sums over its ancestors that are not chosen. */
+/** An entry with the sums over its ancestors that are not chosen yet. */
 interface Package extends Scored {
   readonly sizeBytes: number;
   readonly feesSat: bigint;
@@ -48,7 +48,7 @@ function wholePackage(entry: PoolEntry): Package {
   };
 }
 
-/** The package without an ancestor that was chosen. */
+/** The package without an ancestor that has been chosen. */
 function without(item: Package, chosen: PoolEntry): Package {
   const sizeBytes = item.sizeBytes - chosen.sizeBytes;
   const feesSat = item.feesSat - chosen.modifiedFeeSat;
@@ -61,7 +61,7 @@ function without(item: Package, chosen: PoolEntry): Package {
   };
 }
 
-/** A heap of packages, the best on top. What became stale is left in it and told by identity. */
+/** A heap of packages, the best on top. Outdated packages stay in the heap and are recognized by identity. */
 class PackageHeap {
   private readonly items: Package[] = [];
 
@@ -82,7 +82,7 @@ class PackageHeap {
     items[at] = item;
   }
 
-  /** Takes the best away. */
+  /** Removes the best package. */
   drop(): void {
     const last = this.items.pop();
     if (last === undefined || this.items.length === 0) return;
@@ -112,7 +112,7 @@ class Selection {
   private readonly limits: BlockLimits;
   private readonly waiting: PackageWalk;
   private readonly included = new Set<PoolEntry>();
-  /** The package that counts of an entry some of whose ancestors are chosen. */
+  /** The current packages of entries with some chosen ancestors. */
   private readonly modified = new Map<PoolEntry, Package>();
   private readonly heap = new PackageHeap();
   private weight = 0;
@@ -124,7 +124,7 @@ class Selection {
     this.limits = limits;
   }
 
-  /** Answers whether the choice is good: it ends early when the pool has changed during a pause. */
+  /** Returns whether the choice is valid: it ends early when the pool has changed during a pause. */
   *run(): Slices<boolean> {
     const { changeCount } = this.pool;
     let failures = 0;
@@ -151,11 +151,11 @@ class Selection {
 
   private paysTooLittle({ score, feesSat, sizeBytes }: Package): boolean {
     const { minFeeRatePerKb } = this.limits;
-    // The score is not higher than the package's fee rate, and much cheaper to compare.
+    // The score is never higher than the package's fee rate, and much cheaper to compare.
     return score * 1000 < Number(minFeeRatePerKb) && feesSat < feeAtRate(minFeeRatePerKb, sizeBytes);
   }
 
-  /** The best package that is left, from the order of all or from those that changed since. */
+  /** The best remaining package, from the order of all packages or from the modified ones. */
   private takeBest(): Package | undefined {
     const { waiting, heap, modified, included } = this;
     while (waiting.best && (included.has(waiting.best.entry) || modified.has(waiting.best.entry))) {
@@ -175,7 +175,7 @@ class Selection {
     return wholePackage(whole.entry);
   }
 
-  /** The block must stay below the bounds. Source: `TestPackage`. */
+  /** Whether the block stays within the limits with this package. Source: `TestPackage`. */
   private fits(item: Package): boolean {
     return (
       this.weight + WITNESS_SCALE_FACTOR * item.sizeBytes < this.limits.maxWeight &&
@@ -183,7 +183,7 @@ class Selection {
     );
   }
 
-  /** The entry after those of its ancestors that are not chosen. */
+  /** The entry, after its ancestors that are not chosen yet. */
   private missingMembers(entry: PoolEntry): PoolEntry[] {
     if (entry.parents.length === 0) return [entry];
     const members = [...this.pool.ancestorsOf(entry)].filter((ancestor) => !this.included.has(ancestor));
@@ -199,7 +199,7 @@ class Selection {
     return lockTime < (lockTime < LOCKTIME_THRESHOLD ? height : lockTimeCutoffSec);
   }
 
-  /** Takes a package, ancestors first, and lets it out of the sums of what descends from it. */
+  /** Adds a package, ancestors first, and subtracts it from the sums of its descendants. */
   private include(members: readonly PoolEntry[]): void {
     for (const member of members) {
       this.chosen.push(member);
@@ -229,14 +229,14 @@ export class BlockSelector {
     this.order = new PackageOrder(pool);
   }
 
-  /** Does most of what `select` would have to do first, in slices. */
+  /** Does most of the preparation for `select` in advance, in slices. */
   prepare(): Promise<void> {
     return this.order.prepare();
   }
 
   /**
-   * The best transactions within the limits, each after those that it spends, of what the pool holds at the end. Works in
-   * slices, and starts over when the pool changes between two.
+   * The best transactions within the limits, each after those that it spends, as of the pool at the end of the call. Works
+   * in slices, and starts again when the pool changes between two.
    */
   async select(limits: BlockLimits): Promise<readonly PoolEntry[]> {
     for (let attempt = 1; ; attempt++) {

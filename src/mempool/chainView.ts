@@ -1,6 +1,6 @@
 /**
- * The chain as a transaction sees it that wants to be in the next block: its coins and those of the mempool, and until
- * when lock times hold it back. Source: Core `CCoinsViewMemPool`, validation.cpp `CheckFinalTx`, `CheckSequenceLocks`.
+ * The chain as seen by a transaction for the next block: its coins and those of the mempool, and the end of lock times.
+ * Source: Core `CCoinsViewMemPool`, validation.cpp `CheckFinalTx`, `CheckSequenceLocks`.
  */
 import type { ChainReader } from '../chain/chainReader.js';
 import type { SpentCoin } from '../consensus/checkTxInputs.js';
@@ -19,13 +19,13 @@ import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 import { NO_LOCKS, txKeyOf, type LockPoints, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** Height of a coin that a transaction of the mempool makes. Source: `MEMPOOL_HEIGHT`. */
+/** Height of a coin that a mempool transaction creates. Source: `MEMPOOL_HEIGHT`. */
 const MEMPOOL_HEIGHT = 0x7fffffff;
 
-/** Older tips tell nothing of fees, in seconds. Source: `MAX_FEE_ESTIMATION_TIP_AGE`. */
+/** Maximum age of the tip, in seconds, at which transactions are used for fee estimates. Source: `MAX_FEE_ESTIMATION_TIP_AGE`. */
 const MAX_FEE_ESTIMATION_TIP_AGE_SEC = 3 * 60 * 60;
 
-/** A coin of the chain, or one that the mempool makes. */
+/** A coin of the chain, or one created in the mempool. */
 export interface SeenCoin extends SpentCoin {
   readonly script: CoinValue['script'];
   readonly amount: bigint;
@@ -40,7 +40,7 @@ export class ChainView {
     this.pool = pool;
   }
 
-  /** Height of the block that the transaction would be in. */
+  /** Height of the block that would contain the transaction. */
   get nextHeight(): number {
     return this.reader.chain.height + 1;
   }
@@ -51,7 +51,7 @@ export class ChainView {
     return active.medianTimeOf(active.tip);
   }
 
-  /** Whether the node is so far up to date that what comes now reports fees. Source: `IsCurrentForFeeEstimation`. */
+  /** Whether the node is in sync, so that new transactions can be used for fee estimates. Source: `IsCurrentForFeeEstimation`. */
   isCurrent(nowSec: number): boolean {
     const { chain } = this.reader;
     const { headers, bestHeader } = chain.index;
@@ -61,8 +61,8 @@ export class ChainView {
   }
 
   /**
-   * The coins that the outpoints name, in order; null from the first missing one on. A transaction of the mempool hides
-   * what the chain may know under its id.
+   * The coins of the outpoints, in order; null from the first missing one on. A mempool transaction takes precedence over
+   * coins of the chain with the same txid.
    */
   async coins(spentKeys: readonly string[]): Promise<(SeenCoin | null)[]> {
     const made = new Map<PoolEntry, Transaction>();
@@ -73,20 +73,20 @@ export class ChainView {
     return Promise.all(found);
   }
 
-  /** The coin, synchronous if cached. */
+  /** The coin; synchronous if it is cached. */
   private chainCoin(key: string): MaybePromise<SeenCoin | null> {
     const outPoint = fromLatin1(key);
     const cached = this.reader.cachedCoin(outPoint);
     return cached ? seen(cached) : whenResolved(this.reader.coin(outPoint), (coin) => coin && seen(coin));
   }
 
-  /** Whether an absolute lock time is over in the next block. Source: `CheckFinalTx`. */
+  /** Whether an absolute lock time has passed in the next block. Source: `CheckFinalTx`. */
   isFinal({ lockTime, hasFinalSequences }: Pick<PoolEntry, 'lockTime' | 'hasFinalSequences'>): boolean {
     if (lockTime === 0 || hasFinalSequences) return true;
     return lockTime < (lockTime < LOCKTIME_THRESHOLD ? this.nextHeight : this.medianTimeSec);
   }
 
-  /** End of the inputs' relative lock times; `coins` are the spent outputs. */
+  /** The heights and times at which the inputs' relative locks end; `coins` are the spent outputs. */
   lockPoints(tx: Transaction, coins: readonly SpentCoin[]): LockPoints {
     const isLocked = versionHasSequenceLocks(tx.version);
     if (!isLocked || tx.inputs.every((input) => (input.sequence & SEQUENCE_LOCKTIME_DISABLE_FLAG) !== 0)) {
@@ -94,14 +94,14 @@ export class ChainView {
     }
     const { active } = this.reader.chain.index;
     const { nextHeight } = this;
-    // What is in the mempool counts as if it came with the next block.
+    // Coins of mempool transactions count as if confirmed in the next block.
     const heights = coins.map(({ height }) => (height === MEMPOOL_HEIGHT ? nextHeight : height));
     const locks = calculateSequenceLocks(tx, heights, (height) => active.medianTimeOf(active.at(height)));
     const highest = heights.reduce((max, height) => (height < nextHeight ? Math.max(max, height) : max), 0);
     return { ...locks, block: active.at(highest) };
   }
 
-  /** Whether lock points still say the truth after the chain changed. Source: `TestLockPointValidity`. */
+  /** Whether lock points are still valid after a change of the chain. Source: `TestLockPointValidity`. */
   areValid(locks: LockPoints): boolean {
     return locks.block === NO_HEADER || this.reader.chain.index.active.contains(locks.block);
   }

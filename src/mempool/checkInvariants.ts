@@ -1,7 +1,7 @@
 /**
- * Holds the whole mempool against itself and the chain (`-checkmempool`, and the property test): nothing is spent twice,
- * every parent is there, every input exists, every sum is right. What is found wrong is a bug and throws.
- * Source: Core txmempool.cpp `CTxMemPool::check`.
+ * Checks the consistency of the whole mempool (`-checkmempool`, and the property test): no output is spent twice, every
+ * parent and every input exists, every sum is right. An inconsistency is a bug and throws. Source: Core txmempool.cpp
+ * `CTxMemPool::check`.
  */
 import { checkTxInputs } from '../consensus/checkTxInputs.js';
 import { assert } from '../util/assert.js';
@@ -52,7 +52,7 @@ function checkSums(pool: TxPool, entry: PoolEntry, name: string): void {
   );
 }
 
-/** Throws an `AssertionError` at the first thing that is wrong. The chain must stand still meanwhile. */
+/** Throws an `AssertionError` at the first inconsistency. The chain must not change during the call. */
 export async function checkInvariants(pool: TxPool, view: ChainView): Promise<void> {
   let since = performance.now();
   let [sizeBytes, feesSat, usageBytes, spends] = [0, 0n, 0, 0];

@@ -1,6 +1,6 @@
 /**
- * The end that `mempool.dat` and `fee_estimates.dat` have beyond the reference's forms, which know no checksum: a mark and
- * the SHA-256 of all before it. The reference stops reading before; files without it are read as they are.
+ * A checksum at the end of `mempool.dat` and `fee_estimates.dat`: a mark, and the SHA-256 of all bytes before it. It is not
+ * in the reference's format. The reference stops reading before it; files without it are accepted.
  */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
@@ -8,14 +8,14 @@ import { ReadError } from '../util/reader.js';
 
 const MARK = Buffer.from('lbcsum01', 'latin1');
 const TAIL_BYTES = MARK.length + 32;
-/** Read at once; arbitrary. */
+/** Bytes read at a time; arbitrary. */
 const PIECE_BYTES = 1 << 20;
 
 function mismatch(): ReadError {
   return new ReadError('its checksum does not match');
 }
 
-/** The tail of a file whose content was given to `hash`. */
+/** The tail of a file whose content was passed to `hash`. */
 export function checksumTail(hash: ReturnType<typeof createHash>): Buffer {
   return Buffer.concat([MARK, hash.digest()]);
 }
@@ -25,7 +25,7 @@ export function withChecksum(content: Buffer): Buffer {
   return Buffer.concat([content, checksumTail(createHash('sha256').update(content))]);
 }
 
-/** The content without its tail, as far as there is one. Throws `ReadError` when it is not what was written. */
+/** The content without its tail, if it has one. Throws `ReadError` when the checksum is wrong. */
 export function verified(bytes: Buffer): Buffer {
   const end = bytes.length - TAIL_BYTES;
   if (end < 0 || !bytes.subarray(end, end + MARK.length).equals(MARK)) return bytes;
@@ -35,7 +35,7 @@ export function verified(bytes: Buffer): Buffer {
   return content;
 }
 
-/** Reads a file through; how many bytes of it are content. Throws `ReadError` when they are not what was written. */
+/** Reads a whole file and returns the number of content bytes. Throws `ReadError` when the checksum is wrong. */
 export async function verifiedLength(file: FileHandle): Promise<number> {
   const { size } = await file.stat();
   const end = size - TAIL_BYTES;

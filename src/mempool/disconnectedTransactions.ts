@@ -1,7 +1,6 @@
 /**
- * The transactions of blocks that a reorganisation takes back, kept until the new branch stands. Bounded: the ones
- * disconnected first (the latest on the old branch) are abandoned when there are too many.
- * Source: Core txmempool.h `DisconnectedBlockTransactions`.
+ * The transactions of disconnected blocks, kept until the new branch is connected. Limited: if there are too many, those
+ * disconnected first (the latest on the old branch) are dropped. Source: Core txmempool.h `DisconnectedBlockTransactions`.
  */
 import { txBytes, txidAt } from '../primitives/blockView.js';
 import type { ConnectedBlock } from '../chain/chainEvents.js';
@@ -9,7 +8,7 @@ import { toLatin1 } from '../util/bytes.js';
 
 /** Source: `MAX_DISCONNECTED_TX_POOL_SIZE`. */
 const MAX_BYTES = 20_000_000;
-/** Memory of a transaction beside its own bytes. */
+/** Memory of a transaction in addition to its own bytes. */
 const OVERHEAD_BYTES = 400;
 
 export interface DisconnectedTransaction {
@@ -18,7 +17,7 @@ export interface DisconnectedTransaction {
 }
 
 export class DisconnectedTransactions {
-  /** In the order of disconnection, so that the earliest of the chain is last. */
+  /** In the order of disconnection, so the earliest transaction of the chain is last. */
   private readonly queue = new Map<string, Buffer>();
   private readonly maxBytes: number;
   private usageBytes = 0;
@@ -31,12 +30,12 @@ export class DisconnectedTransactions {
     return this.queue.size;
   }
 
-  /** Keeps a block's transactions; returns those that had to be given up for it. */
+  /** Adds a block's transactions; returns those that were dropped for them. */
   add({ raw, parsed }: Pick<ConnectedBlock, 'raw' | 'parsed'>): DisconnectedTransaction[] {
     for (let tx = parsed.txCount - 1; tx >= 0; tx--) {
       const key = toLatin1(txidAt(parsed, tx));
       if (this.queue.has(key)) continue;
-      // A copy: a view would keep the whole block.
+      // A copy: a view would keep the whole block in memory.
       const bytes = Buffer.from(txBytes(raw, parsed, tx));
       this.queue.set(key, bytes);
       this.usageBytes += bytes.length + OVERHEAD_BYTES;
@@ -50,7 +49,7 @@ export class DisconnectedTransactions {
     return dropped;
   }
 
-  /** Forgets what a block of the new branch holds. */
+  /** Removes the transactions that a block of the new branch contains. */
   removeConfirmed({ parsed }: Pick<ConnectedBlock, 'parsed'>): void {
     for (let tx = 0; tx < parsed.txCount && this.queue.size > 0; tx++) {
       const key = toLatin1(txidAt(parsed, tx));
@@ -59,7 +58,7 @@ export class DisconnectedTransactions {
     }
   }
 
-  /** Hands everything out, the earliest of the chain first, and forgets it. */
+  /** Returns all transactions, the earliest of the chain first, and clears the queue. */
   take(): DisconnectedTransaction[] {
     const all = [...this.queue].map(([key, bytes]) => ({ key, bytes })).reverse();
     this.queue.clear();

@@ -1,9 +1,9 @@
 /**
- * The form of `mempool.dat`: version, transactions each with time and fee delta, the fee deltas of transactions that
- * are not here, and the ids of those that are still to be announced. The last part came with Core 0.21; the reference
- * stops reading before it, and a file that ends there is whole. A checksum ends it (`checksumTail.ts`). Written to a new
- * file that takes the old one's place; read piece by piece, once the checksum was found right.
- * Source: Core validation.cpp `DumpMempool`, `LoadMempool`.
+ * The format of `mempool.dat`: version; transactions, each with time and fee delta; the fee deltas of transactions not in
+ * the mempool; and the txids that are still to be announced. The last part was added in Core 0.21; the reference stops
+ * reading before it, and a file without it is complete. A checksum follows (`checksumTail.ts`). The file is written under a
+ * new name, which replaces the old file. It is read in pieces, after the checksum was verified. Source: Core validation.cpp
+ * `DumpMempool`, `LoadMempool`.
  */
 import { createHash } from 'node:crypto';
 import { open, rename, type FileHandle } from 'node:fs/promises';
@@ -17,9 +17,9 @@ import { checksumTail, verifiedLength } from './checksumTail.js';
 
 /** Source: `MEMPOOL_DUMP_VERSION`. */
 const DUMP_VERSION = 1n;
-/** Written and read at once; arbitrary. */
+/** Bytes written and read at a time; arbitrary. */
 const PIECE_BYTES = 1 << 20;
-/** No record is larger: a transaction fills at most a block. */
+/** Maximum size of a record: a transaction fills at most a block. */
 const LARGEST_RECORD_BYTES = 9 << 20;
 
 export interface DumpedTransaction {
@@ -29,12 +29,12 @@ export interface DumpedTransaction {
   readonly feeDeltaSat: bigint;
 }
 
-/** Fee deltas by id, a byte a character. */
+/** Fee deltas by txid, one character per byte. */
 export type DumpedDelta = readonly [key: string, feeDeltaSat: bigint];
 
 /**
- * Writes a dump and makes it last before it takes the place of the one before. Rejects with an `EnvironmentError` when
- * the disk refuses.
+ * Writes a dump and flushes it to disk before it replaces the previous one. Rejects with an `EnvironmentError` when the disk
+ * fails.
  */
 export async function writeDump(
   path: string,
@@ -87,14 +87,14 @@ async function writeFresh(
 export interface DumpReader {
   transaction(tx: Transaction, timeSec: number, feeDeltaSat: bigint): Promise<void>;
   delta(key: string, feeDeltaSat: bigint): void;
-  /** Transactions that no peer had asked for. */
+  /** Called for each transaction that no peer has requested yet. */
   unbroadcast(key: string): void;
 }
 
-/** Reads records of unknown length from a file without holding more of it than one record and a piece. */
+/** Reads records of unknown length from a file, with at most one record and one piece in memory. */
 class RecordFile {
   private readonly file: FileHandle;
-  /** Bytes of the file that are not read yet. */
+  /** Bytes of the file not read yet. */
   private left: number;
   private piece = Buffer.alloc(0);
   private offset = 0;
@@ -141,9 +141,9 @@ class RecordFile {
 }
 
 /**
- * Reads a dump to its end or until aborted; false when there is none. Throws `ReadError` when it is damaged or has
- * another version; where it has no checksum, what stood before the damage was read then. Throws the system's error when the
- * disk refuses.
+ * Reads a dump to its end or until aborted; false if there is none. Throws `ReadError` when it is damaged or has another
+ * version; without a checksum, records before the damage have been read by then. Throws the system's error when the disk
+ * fails.
  */
 export async function readDump(path: string, into: DumpReader, signal: AbortSignal): Promise<boolean> {
   refuseSpecialFile(path);
@@ -153,7 +153,7 @@ export async function readDump(path: string, into: DumpReader, signal: AbortSign
   });
   if (!file) return false;
   try {
-    // The place that `read` continues from stays at the beginning: what is verified is read by position.
+    // The verification reads by position, so the position for `read` stays at the beginning.
     const records = new RecordFile(file, await verifiedLength(file));
     const version = await records.next((reader) => reader.u64());
     if (version !== DUMP_VERSION) throw new ReadError(`its version is ${version}, not ${DUMP_VERSION}`);

@@ -1,17 +1,20 @@
 /**
- * Finds the transaction whose package pays least, for when the mempool is full. A binary heap that knows each entry's
- * place; it is built when it is first asked and costs nothing before. Source: Core's `descendant_score` index of the pool.
+ * Finds the transaction whose package pays least, for eviction from a full mempool. A binary heap with each entry's
+ * position; it is built on first use and costs nothing before. Source: Core's `descendant_score` index of the pool.
  */
 import type { PoolEntry } from './poolEntry.js';
 
-/** Fee rate of the entry alone or with all its descendants, whichever is higher. Source: `CompareTxMemPoolEntryByDescendantScore`. */
+/**
+ * Score of an entry: its fee rate alone or with all its descendants, whichever is higher. Source:
+ * `CompareTxMemPoolEntryByDescendantScore`.
+ */
 function scoreOf(entry: PoolEntry): number {
   const own = Number(entry.modifiedFeeSat) / entry.sizeBytes;
   if (entry.descendantCount === 1) return own;
   return Math.max(own, Number(entry.descendantFeesSat) / entry.descendantSizeBytes);
 }
 
-/** Whether `a` goes before `b`: by the lower score, of equal ones the later, then by id so that the order is total. */
+/** Whether `a` is evicted before `b`: by lower score, then by later arrival, then by txid, so that the order is total. */
 function goesFirst(a: PoolEntry, b: PoolEntry): boolean {
   if (a.evictionScore !== b.evictionScore) return a.evictionScore < b.evictionScore;
   if (a.timeSec !== b.timeSec) return a.timeSec > b.timeSec;
@@ -21,7 +24,7 @@ function goesFirst(a: PoolEntry, b: PoolEntry): boolean {
 export class EvictionQueue {
   private heap: PoolEntry[] | null = null;
 
-  /** The entry to evict first, of `entries`, which are all there are; undefined when there are none. */
+  /** The entry to evict first among `entries`, which must be all entries; undefined if there are none. */
   first(entries: Iterable<PoolEntry>): PoolEntry | undefined {
     if (!this.heap) {
       this.heap = [...entries];
@@ -71,7 +74,7 @@ export class EvictionQueue {
     if (this.rise(heap, at) === at) this.sink(heap, at);
   }
 
-  /** Returns where the entry came to rest. */
+  /** Moves the entry up; returns its new position. */
   private rise(heap: PoolEntry[], from: number): number {
     const entry = heap[from]!;
     let at = from;

@@ -1,10 +1,9 @@
 /**
- * The mempool: transactions that may be in the next block. Follows the chain, lets transactions in, keeps within its
- * bounds, and answers questions. The parts are in files of their own; here they meet.
- *
- * Order: letting in and reorganising run in the chain's queue, so that the chain stands still meanwhile. What the chain
- * tells by events is taken at once; what a reorganisation gives back is looked at in the chain's own hook, before the
- * new tip is announced and before the sender of the block gets an answer.
+ * The mempool: transactions that may be in the next block. Follows the chain, accepts transactions, enforces its limits, and
+ * serves queries. Combines the parts, which are in separate files. Order: acceptance and reorgs run in the chain's queue, so
+ * that the chain does not change during them. Events of the chain are processed immediately; transactions returned by a
+ * reorg are processed in the chain's own hook, before the new tip is announced and before the sender of the block gets a
+ * result.
  */
 import { MAX_BLOCK_WEIGHT } from '../consensus/limits.js';
 import type { ChainReader } from '../chain/chainReader.js';
@@ -50,19 +49,19 @@ import { Unbroadcast } from './unbroadcast.js';
 
 export interface MempoolDeps {
   readonly reader: ChainReader;
-  /** The clock, without the peers' correction. */
+  /** The clock, without the peers' adjustment. */
   readonly nowSec: () => number;
   readonly log: Logger;
-  /** Warns the operator and writes to the log; only the log without it. */
+  /** Warns the operator and writes to the log. Without it only the log is written. */
   readonly warn?: (message: string) => void;
   /** Fee data of earlier runs. */
   readonly feeHistory?: FeeHistory | undefined;
 }
 
-/** `bytes` are the transaction, serialized with witness; not to be changed. */
+/** `bytes` are the transaction, serialized with witness; must not be modified. */
 export interface MempoolListener {
   /**
-   * A transaction was accepted, and is there to stay; `spentScripts` and `spentAmountsSat` are those of the outputs that its
+   * Called when a transaction was accepted and kept; `spentScripts` and `spentAmountsSat` belong to the outputs that its
    * inputs spend, in order.
    */
   added?(
@@ -71,7 +70,10 @@ export interface MempoolListener {
     spentScripts: readonly Bytes[],
     spentAmountsSat: readonly bigint[],
   ): void;
-  /** One left; with `sizelimit` perhaps one that was too cheap for a full mempool and was never announced. */
+  /**
+   * Called when a transaction was removed. With `sizelimit` it may be one that paid too little for a full mempool and was
+   * never announced.
+   */
   removed?(entry: MempoolEntry, reason: RemovalReason, bytes: Buffer): void;
 }
 
@@ -132,7 +134,10 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     chain.afterStep.push((disconnected) => this.chainMoved(disconnected));
   }
 
-  /** Notified of every transaction that comes or goes, in order; the returned function ends it. Must not throw. */
+  /**
+   * Registers a listener for every transaction added or removed, in order; the returned function removes it. The listener
+   * must not throw.
+   */
   listen(listener: MempoolListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -188,7 +193,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return entries;
   }
 
-  /** Removes what spends the same outputs as a confirmed transaction. */
+  /** Removes transactions that spend the same outputs as a confirmed one. */
   private removeConflicts(raw: Buffer, parsed: ConnectedBlock['parsed'], tx: number): void {
     const row = tx * TX_STRIDE;
     const first = parsed.txs[row + TX_FIRST_INPUT]!;
@@ -208,7 +213,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     }
   }
 
-  /** Called by the chain, in its queue, whenever a step of it is complete. */
+  /** Called by the chain, in its queue, after each complete step. */
   private async chainMoved(disconnected: boolean): Promise<void> {
     if (disconnected) {
       const returned = await returnDisconnected(this.acceptance, this.disconnected.take());
@@ -226,7 +231,10 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.rolling.current(this.deps.nowSec(), this.pool.usageBytes, this.options.maxUsageBytes);
   }
 
-  /** Drops what is too old and, while there is too much, what pays least. Source: `LimitMempoolSize`, `TrimToSize`. */
+  /**
+   * Removes transactions that are too old and, while the mempool is too large, those that pay least. Source:
+   * `LimitMempoolSize`, `TrimToSize`.
+   */
   private limitSize(): void {
     const { pool, options, deps } = this;
     const expired = pool.expire(deps.nowSec() - options.expirySec);
@@ -242,12 +250,12 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     }
   }
 
-  /** What fee rates let transactions confirm in time. */
+  /** Estimates of the fee rates for timely confirmation. */
   get fees(): FeeEstimates {
     return this.estimator;
   }
 
-  /** What was learnt of fees, to be kept over a stop; from then on nothing here counts for them. */
+  /** The fee data to store at shutdown; transactions no longer count for it afterwards. */
   finishFees(): FeeHistory {
     return this.estimator.finish(this.pool.entries());
   }
@@ -271,7 +279,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.options.minRelayFeeRatePerKb;
   }
 
-  /** A transaction of more weight is refused, whatever it holds. */
+  /** Transactions of more weight are always rejected. */
   get maxTransactionWeight(): number {
     return this.options.requireStandard ? MAX_STANDARD_TX_WEIGHT : MAX_BLOCK_WEIGHT;
   }
@@ -352,8 +360,8 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
   }
 
   /**
-   * Reads what the last run left; a long file may be read on when this resolves, until `finished`. Ends early when
-   * aborted, and `isLoaded` stays false then.
+   * Reads the files of the last run; a long file may still be read after this resolves, until `finished`. Ends early when
+   * aborted; `isLoaded` then stays false.
    */
   load(signal: AbortSignal): Promise<{ finished: Promise<void> }> {
     return this.files.load(signal);
@@ -363,13 +371,13 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.files.save();
   }
 
-  /** Rejects with an `AssertionError` when the mempool is not whole (see `checkInvariants.ts`). */
+  /** Rejects with an `AssertionError` when the mempool is inconsistent (see `checkInvariants.ts`). */
   check(): Promise<void> {
     return this.deps.reader.chain.exclusively(() => checkInvariants(this.pool, this.view));
   }
 }
 
-/** Ascending by id in wire order, as sets of the reference are. */
+/** Sorted by txid in wire order, ascending, like the reference's sets. */
 function inOrder(entries: Iterable<PoolEntry>): PoolEntry[] {
   return [...entries].sort(compareByKey);
 }

@@ -1,7 +1,7 @@
 /**
- * The claim operations of the transactions in the mempool: what they make, update and support, and what they abandon; by
- * name and by claim id. Follows the mempool by its events. About 400 bytes for each operation, which `-maxmempool` does not
- * count. What an operation will do is the claim trie's decision in the block.
+ * The claim operations of the transactions in the mempool: claims and supports created, claims updated, and items abandoned;
+ * by name and by claim id. Updated by the mempool's events. Uses about 400 bytes for each operation, which `-maxmempool`
+ * does not count. The effect of an operation is decided by the claim trie when its block is connected.
  */
 import { claimIdAtPoint, pointKey } from '../claimtrie/item.js';
 import { normalizeKey } from '../claimtrie/nameKey.js';
@@ -11,25 +11,25 @@ import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 
 export type WaitingKind = 'claim' | 'update' | 'support' | 'abandon';
 
-/** One claim operation that waits. */
+/** One waiting claim operation. */
 export interface WaitingClaim {
   readonly kind: WaitingKind;
   /** Name as spelled in the script. */
   readonly name: Bytes;
-  /** The claim, or the one supported. Wire order. */
+  /** The claim, or the supported claim. Wire order. */
   readonly claimId: Bytes;
-  /** The output that is made or, of `abandon`, the one that is spent. */
+  /** The output created or, for `abandon`, the one spent. */
   readonly txid: Bytes;
   readonly n: number;
   readonly amountSat: bigint;
-  /** Whether it is about a support. */
+  /** Whether the operation concerns a support. */
   readonly isSupport: boolean;
 }
 
 /** A transaction of the mempool with claim operations. */
 export interface WaitingTransaction {
   readonly txid: Bytes;
-  /** Its place among all that ever came, from 1 on. */
+  /** Sequence number among all transactions that ever arrived, from 1. */
   readonly arrival: number;
   readonly timeSec: number;
   readonly claims: readonly WaitingClaim[];
@@ -37,7 +37,7 @@ export interface WaitingTransaction {
 
 export type WaitingCounts = Readonly<Record<WaitingKind, number>>;
 
-/** The spelling under which all that normalize alike are found. */
+/** The key under which all spellings with the same normalized form are found. */
 const groupOf = (name: Bytes): string => normalizeKey(normalizeKey(toLatin1(name)));
 
 export class MempoolClaims {
@@ -52,7 +52,7 @@ export class MempoolClaims {
     return this.totals;
   }
 
-  /** `spentScripts` and `spentAmountsSat` are those of the outputs that the inputs spend, in order. */
+  /** `spentScripts` and `spentAmountsSat` belong to the outputs that the inputs spend, in order. */
   add(
     { txid, entryTimeSec }: { readonly txid: Bytes; readonly entryTimeSec: number },
     tx: Transaction,
@@ -83,8 +83,8 @@ export class MempoolClaims {
   }
 
   /**
-   * Transactions with operations on the name (all spellings that normalize alike) or on the claim, or all without either, in
-   * the order in which they came. May be walked while they come and go.
+   * Transactions with operations on the name (in all spellings with the same normalized form) or on the claim, in order of
+   * arrival; without both, all transactions. The iteration tolerates additions and removals.
    */
   of(wanted: {
     readonly name?: Bytes | undefined;
@@ -97,7 +97,7 @@ export class MempoolClaims {
   }
 }
 
-/** Whether an operation is on the name, in any spelling that normalizes alike. */
+/** Whether an operation is on the name, in any spelling with the same normalized form. */
 export function isOnName({ name }: WaitingClaim, wanted: Bytes): boolean {
   return groupOf(name) === groupOf(wanted);
 }
@@ -114,7 +114,7 @@ function leave(map: Map<string, Set<WaitingTransaction>>, key: string, waiting: 
   if (set?.size === 0) map.delete(key);
 }
 
-/** First what is spent and not updated, in the order of inputs, then what is made. An update that spends no claim counts for nothing. */
+/** First the outputs spent without an update, in input order, then those created. An update that spends no claim is ignored. */
 function claimsOf(
   txid: Bytes,
   tx: Transaction,
@@ -137,7 +137,7 @@ function claimsOf(
       isSupport: claim.kind === 'support',
     });
   });
-  /** Number of possible updates by spent claims. */
+  /** Number of possible updates by spent claim. */
   const updatable = new Map<string, number>();
   for (const { claimId, isSupport } of spent)
     if (!isSupport) updatable.set(toLatin1(claimId), (updatable.get(toLatin1(claimId)) ?? 0) + 1);

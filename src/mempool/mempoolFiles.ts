@@ -1,7 +1,7 @@
 /**
- * What the mempool leaves on disk. `mempool.dat` holds all of it, written at the end and when asked. Beside it lies
- * `mempool-returned.dat`: what reorganisations gave back, written before anyone can build on the new tip, because after
- * a crash no one would send it again, and read without regard to fees, because it came without.
+ * The mempool's files. `mempool.dat` has the whole mempool, written at shutdown and on request. `mempool-returned.dat` has
+ * the transactions returned by reorgs. It is written before the new tip can be used, since after a crash no peer would send
+ * them again. They are read without fee checks, since they were also returned without.
  */
 import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,14 +18,14 @@ import type { PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 import type { Unbroadcast } from './unbroadcast.js';
 
-/** A dump up to this size is read before the node answers; a larger one meanwhile. Arbitrary: about a second. */
+/** A dump up to this size is read before calls are served; a larger one in parallel. Arbitrary: about a second. */
 const QUICK_DUMP_BYTES = 2 << 20;
 
 export interface MempoolFilesDeps {
   readonly accept: (tx: Transaction, options: AcceptOptions) => Promise<AcceptVerdict>;
   readonly nowSec: () => number;
   readonly log: Logger;
-  /** Warns the operator and writes to the log; only the log without it. */
+  /** Warns the operator and writes to the log. Without it only the log is written. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
@@ -35,12 +35,12 @@ export class MempoolFiles {
   private readonly unbroadcast: Unbroadcast;
   private readonly deps: MempoolFilesDeps;
   private readonly returnedPath: string;
-  /** Keys of what reorganisations gave back since the last whole dump. */
+  /** Keys of the transactions returned by reorgs since the last complete dump. */
   private readonly returned = new Set<string>();
-  /** The file of the last run must not change before it is read. */
+  /** The file of the last run must not be changed before it is read. */
   private returnedAreRead = false;
   private writing: Promise<void> = Promise.resolve();
-  /** Whether what the last run left has been read. */
+  /** Whether the files of the last run have been read. */
   isLoaded = false;
 
   constructor(options: MempoolOptions, pool: TxPool, unbroadcast: Unbroadcast, deps: MempoolFilesDeps) {
@@ -51,7 +51,7 @@ export class MempoolFiles {
     this.returnedPath = join(dirname(options.dumpPath), 'mempool-returned.dat');
   }
 
-  /** Resolves when all is read, or once only a long file is left, which `finished` then waits for. */
+  /** Resolves when everything is read, or when only a long file remains; `finished` then waits for it. */
   async load(signal: AbortSignal): Promise<{ finished: Promise<void> }> {
     if (!this.options.persist) {
       this.isLoaded = true;
@@ -118,7 +118,7 @@ export class MempoolFiles {
     );
   }
 
-  /** Writes the whole mempool. Rejects when the disk refuses. */
+  /** Writes the whole mempool. Rejects when the disk fails. */
   save(): Promise<void> {
     return this.inTurn(async () => {
       const entries = this.pool.inMiningOrder();
@@ -129,7 +129,7 @@ export class MempoolFiles {
     });
   }
 
-  /** Saves transactions returned by a reorganisation, so that they survive a crash. */
+  /** Saves transactions returned by a reorg, so that they survive a crash. */
   async keepReturned(entries: readonly PoolEntry[]): Promise<void> {
     if (!this.options.persist || entries.length === 0) return;
     for (const { key } of entries) this.returned.add(key);
@@ -144,7 +144,7 @@ export class MempoolFiles {
         if (entry) kept.push(entry);
         else this.returned.delete(key);
       }
-      // Those with few ancestors first: each after what it spends.
+      // Sorted by number of ancestors: each comes after the transactions that it spends.
       kept.sort((a, b) => a.ancestorCount - b.ancestorCount);
       if (kept.length === 0) await rm(this.returnedPath, { force: true });
       else await writeDump(this.returnedPath, kept.map(dumped), [], []);

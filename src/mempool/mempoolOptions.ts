@@ -1,4 +1,4 @@
-/** What the operator may set about the mempool, in the units that it works with. */
+/** The operator's settings of the mempool, in internal units. */
 import type { PackageLimits } from './packageLimits.js';
 import type { StandardRules } from './policy.js';
 
@@ -18,7 +18,7 @@ export interface MempoolOptions {
   /** `-bytespersigop`. */
   readonly bytesPerSigop: number;
   readonly limits: PackageLimits;
-  /** `-checkmempool`: the invariants are checked after one in this many changes of the tip; 0 never. */
+  /** `-checkmempool`: the consistency is checked after one in this many changes of the tip; 0 never. */
   readonly checkEvery: number;
   /** `mempool.dat`. */
   readonly dumpPath: string;

@@ -1,13 +1,13 @@
 /**
- * What others may ask of the mempool: its figures, its transactions, the outputs it makes and spends, transactions for a
- * block, and to let a transaction in. Interfaces only; `mempool.ts` fills them.
+ * The mempool as other components see it: its figures, its transactions, the outputs it creates and spends, transactions for
+ * a block, and acceptance. Interfaces only; `mempool.ts` implements them.
  */
 import type { Transaction } from '../primitives/transaction.js';
 import type { Bytes } from '../util/bytes.js';
 import type { Slices } from '../util/slices.js';
 import type { AcceptOptions, AcceptVerdict } from './acceptance.js';
 
-/** A transaction in the mempool. Counts, sizes and fees of relatives include the transaction itself. */
+/** A transaction in the mempool. Counts, sizes and fees of ancestors and descendants include the transaction itself. */
 export interface MempoolEntry {
   readonly txid: Bytes;
   readonly wtxid: Bytes;
@@ -15,10 +15,10 @@ export interface MempoolEntry {
   readonly sizeBytes: number;
   readonly weight: number;
   readonly feeSat: bigint;
-  /** Fee with what `prioritisetransaction` added. */
+  /** Fee including the delta of `prioritisetransaction`. */
   readonly modifiedFeeSat: bigint;
   readonly entryTimeSec: number;
-  /** Height of the chain when it came. */
+  /** Height of the chain when the transaction arrived. */
   readonly entryHeight: number;
   readonly descendantCount: number;
   readonly descendantSizeBytes: number;
@@ -26,9 +26,9 @@ export interface MempoolEntry {
   readonly ancestorCount: number;
   readonly ancestorSizeBytes: number;
   readonly ancestorFeesSat: bigint;
-  /** Unconfirmed transactions that it spends, each once. */
+  /** Unconfirmed transactions that it spends, without duplicates. */
   readonly parents: readonly Bytes[];
-  /** Unconfirmed transactions that spend it, each once. */
+  /** Unconfirmed transactions that spend it, without duplicates. */
   readonly children: readonly Bytes[];
 }
 
@@ -37,40 +37,40 @@ export interface MempoolReader {
   /** Sum of virtual sizes. */
   readonly totalSizeBytes: number;
   readonly totalFeeSat: bigint;
-  /** Memory in use and its bound (`-maxmempool`). */
+  /** Memory in use and its limit (`-maxmempool`). */
   readonly usageBytes: number;
   readonly maxUsageBytes: number;
-  /** Satoshis per 1,000 virtual bytes that a transaction must pay to be relayed at all, and to get in now. */
+  /** Minimum fee rates in satoshis per 1,000 virtual bytes: for relay, and for acceptance at present. */
   readonly minRelayFeeRatePerKb: bigint;
   readonly minFeeRatePerKb: bigint;
-  /** Grows with every transaction that comes or goes (Core's `GetTransactionsUpdated`). */
+  /** Incremented with every transaction added or removed (Core's `GetTransactionsUpdated`). */
   readonly changeCount: number;
-  /** Transactions sent by our own callers that no peer has asked for. */
+  /** Transactions sent by our own callers that no peer has requested. */
   readonly unbroadcastCount: number;
-  /** Whether what the last run left on disk has been read. */
+  /** Whether the files of the last run have been read. */
   readonly isLoaded: boolean;
-  /** Ids in mining order, ancestors first. */
+  /** Txids in mining order, ancestors first. */
   txidsInSlices(): Slices<readonly Bytes[]>;
   entry(txid: Bytes): MempoolEntry | null;
   transaction(txid: Bytes): Transaction | null;
-  /** All unconfirmed ancestors or descendants of a transaction in the mempool, itself left out. */
+  /** All unconfirmed ancestors or descendants of a mempool transaction, without itself. */
   ancestors(txid: Bytes): readonly MempoolEntry[];
   descendants(txid: Bytes): readonly MempoolEntry[];
-  /** An output made in the mempool; `outPoint` has 36 bytes. */
+  /** An output created in the mempool; `outPoint` has 36 bytes. */
   output(outPoint: Bytes): { amountSat: bigint; script: Bytes } | null;
   isSpent(outPoint: Bytes): boolean;
   /** Id of the transaction in the mempool that spends the output, or null. */
   spender(outPoint: Bytes): Bytes | null;
-  /** Writes `mempool.dat`. Rejects when the disk refuses. */
+  /** Writes `mempool.dat`. Rejects when the disk fails. */
   save(): Promise<void>;
 }
 
 /** A transaction as relay code sees it. */
 export interface RelayEntry {
-  /** Id in wire order, a byte a character. */
+  /** Txid in wire order, one character per byte. */
   readonly key: string;
   readonly wtxid: Bytes;
-  /** Serialized with witness; not to be changed. */
+  /** Serialized with witness; must not be modified. */
   readonly bytes: Buffer;
   readonly hasWitness: boolean;
   /** BIP141 virtual size. */
@@ -82,54 +82,54 @@ export interface RelayEntry {
   readonly ancestorCount: number;
 }
 
-/** What relaying asks of the mempool, often: ids are keys, 32 bytes in wire order, a byte a character. */
+/** Mempool queries of the relay code, which are frequent: txids are keys, 32 bytes in wire order, one character per byte. */
 export interface RelaySource {
-  /** Grows with every transaction that comes or goes. */
+  /** Incremented with every transaction added or removed. */
   readonly changeCount: number;
   hasKey(key: string): boolean;
   relayEntry(key: string): RelayEntry | null;
-  /** All, in mining order. */
+  /** All transactions, in mining order. */
   relayEntries(): Slices<readonly RelayEntry[]>;
-  /** All in the order in which they came; may be walked while they come and go. */
+  /** All transactions in order of arrival; the iteration tolerates additions and removals. */
   transactions(): Iterable<RelayEntry>;
-  /** Satoshis per 1,000 virtual bytes that a mempool recently full asks for; 0 when it was not. */
+  /** Minimum fee rate of a mempool that was recently full, in satoshis per 1,000 virtual bytes; else 0. */
   rollingFeeRatePerKb(): bigint;
 }
 
-/** Transactions of our own callers that no peer has asked for, for rebroadcasts. */
+/** Transactions of our own callers that no peer has requested, for rebroadcasts. */
 export interface UnbroadcastSource {
   readonly unbroadcastCount: number;
   /** Keys as in `RelaySource`, the earliest first. */
   unbroadcastKeys(): readonly string[];
-  /** A peer asked for it and got it. */
+  /** Called when a peer requested the transaction and received it. */
   noteRequested(key: string): void;
 }
 
 /** Letting transactions in. */
 export interface MempoolGate {
-  /** Lets a transaction in unless something speaks against it. Rejects only when the environment fails. */
+  /** Adds a transaction if it passes all checks. Rejects only when the environment fails. */
   acceptToMempool(tx: Transaction, options?: AcceptOptions): Promise<AcceptVerdict>;
-  /** Makes a transaction, here or to come, count as if it paid this much more. */
+  /** Adds a fee delta to a transaction, present or future. */
   prioritise(txid: Bytes, deltaSat: bigint): void;
-  /** Has a transaction of the mempool announced again until a peer asks for it. */
+  /** Announces a mempool transaction again until a peer requests it. */
   keepAnnouncing(txid: Bytes): void;
 }
 
-/** A transaction chosen for a block; the same object as long as it is in the mempool. */
+/** A candidate for a block; the same object as long as the transaction is in the mempool. */
 export interface BlockCandidate {
-  /** Ids without and with witness in wire order, a byte a character. */
+  /** Txid and wtxid in wire order, one character per byte. */
   readonly key: string;
   readonly wtxKey: string;
   readonly txid: Bytes;
   readonly wtxid: Bytes;
-  /** Serialized with witness; not to be changed. */
+  /** Serialized with witness; must not be modified. */
   readonly bytes: Buffer;
-  /** Unconfirmed transactions that it spends, each once. */
+  /** Unconfirmed transactions that it spends, without duplicates. */
   readonly parents: readonly BlockCandidate[];
   readonly feeSat: bigint;
-  /** Fee with what `prioritisetransaction` added. */
+  /** Fee including the delta of `prioritisetransaction`. */
   readonly modifiedFeeSat: bigint;
-  /** Virtual size as the mempool counts it. */
+  /** Virtual size as computed by the mempool. */
   readonly sizeBytes: number;
   readonly sigopsCost: number;
   readonly weight: number;
@@ -143,14 +143,14 @@ export interface BlockLimits {
   readonly includeWitness: boolean;
   readonly maxWeight: number;
   readonly maxSigopsCost: number;
-  /** Packages that pay less are left out. */
+  /** Packages with a lower fee rate are left out. */
   readonly minFeeRatePerKb: bigint;
 }
 
 export interface BlockSource {
-  /** Grows with every transaction that comes or goes, or is promised another fee. */
+  /** Incremented with every transaction added or removed, and with every change of a fee delta. */
   readonly changeCount: number;
-  /** Sorts what is new, in slices: `selectForBlock` soon after has less to do. */
+  /** Sorts new transactions, in slices, so that a following `selectForBlock` has less to do. */
   prepareForBlock(): Promise<void>;
   /** The best transactions within the limits, each after those that it spends; chosen in slices. */
   selectForBlock(limits: BlockLimits): Promise<readonly BlockCandidate[]>;

@@ -1,10 +1,13 @@
 /**
- * Figures about the mempool that are kept as it changes, so that nothing walks over it: how many transactions pay which fee
- * rate, and which came last. Follows the mempool by its events.
+ * Statistics of the mempool that are updated with each change, so that no query walks over it: the number of transactions by
+ * fee rate, and the latest arrivals. Updated by the mempool's events.
  */
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
-/** Lower bounds in satoshis per 1,000 virtual bytes. Arbitrary: from the relay fee on each is about a fifth above the one before. */
+/**
+ * Lower bounds in satoshis per 1,000 virtual bytes. Arbitrary: from the relay fee on, each is about a fifth above the
+ * previous one.
+ */
 const BOUNDS: readonly bigint[] = boundsUpTo(100_000_000n);
 
 function boundsUpTo(most: bigint): bigint[] {
@@ -14,7 +17,7 @@ function boundsUpTo(most: bigint): bigint[] {
 }
 
 export interface FeeBucket {
-  /** Satoshis per 1,000 virtual bytes that each transaction pays at least; less than the next bucket's. */
+  /** Minimum fee rate of the bucket's transactions, in satoshis per 1,000 virtual bytes; all are below the next bucket's. */
   readonly fromRatePerKb: bigint;
   readonly count: number;
   readonly sizeBytes: number;
@@ -30,7 +33,7 @@ export interface ArrivedTransaction {
 
 interface Link extends ArrivedTransaction {
   readonly bucket: number;
-  /** The transactions that came before and after it. */
+  /** The transactions that arrived before and after this one. */
   before: Link | null;
   after: Link | null;
 }
@@ -100,7 +103,7 @@ export class MempoolSummary {
     );
   }
 
-  /** The number of latest transactions, the newest first. */
+  /** This many of the latest transactions, the newest first. */
   newest(count: number): ArrivedTransaction[] {
     const found: ArrivedTransaction[] = [];
     for (let link = this.last; link !== null && found.length < count; link = link.before) found.push(link);

@@ -1,5 +1,5 @@
 /**
- * The bounds of a chain of unconfirmed transactions, compared with a newcomer. Source: Core txmempool.cpp
+ * The limits for a chain of unconfirmed transactions, checked for a new transaction. Source: Core txmempool.cpp
  * `CalculateMemPoolAncestors`.
  */
 import { hashToHex } from '../util/bytes.js';
@@ -26,8 +26,8 @@ function exceeded(problem: string): Ancestry {
 }
 
 /**
- * The unconfirmed ancestors of a newcomer with these parents, or which bound it breaks. The walk goes by id, lowest
- * first, so that the reference's text comes out where several are broken.
+ * The unconfirmed ancestors of a new transaction with these parents, or the limit that it exceeds. The walk goes by txid,
+ * lowest first, so that the text equals the reference's if several limits are exceeded.
  */
 export function findAncestors(
   parents: readonly PoolEntry[],

@@ -1,18 +1,18 @@
 /**
- * The transactions of the mempool in the order in which a block looks at them, kept from one block template to the next:
- * only what came or changed since is put in its place again. Costs nothing until it is first asked.
- * Source: Core's `ancestor_score` index of the pool, `CompareTxMemPoolEntryByAncestorFee`.
+ * The transactions of the mempool in the order in which a block considers them, kept from one block template to the next:
+ * only new and changed entries are sorted again. Costs nothing until the first use. Source: Core's `ancestor_score` index of
+ * the pool, `CompareTxMemPoolEntryByAncestorFee`.
  */
 import { yieldIfDue } from '../scheduler/yield.js';
 import { compareByKey, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** Entries that are put in order between two chances to yield. Arbitrary: a few milliseconds' worth. */
+/** Entries sorted between two possible pauses. Arbitrary: a few milliseconds. */
 const ENTRIES_AT_ONCE = 4000;
-/** Lists are merged again than this share of their items is out of date, or recent. Arbitrary. */
+/** Lists are merged again when more than one in this many of their items is outdated or recent. Arbitrary. */
 const LOOSE_SHARE = 16;
 
-/** What a package pays: fee rate of the entry alone or with its ancestors, whichever is lower. */
+/** Score of a package: fee rate of the entry alone or with its ancestors, whichever is lower. */
 export function packageScore(entry: PoolEntry, sizeBytes: number, feesSat: bigint): number {
   const own = Number(entry.modifiedFeeSat) / entry.sizeBytes;
   return sizeBytes === entry.sizeBytes ? own : Math.min(own, Number(feesSat) / sizeBytes);
@@ -23,33 +23,33 @@ export interface Scored {
   readonly score: number;
 }
 
-/** Negative when `a` is to be looked at before `b`: the better paying, of equal ones the lower id. */
+/** Negative when `a` comes before `b`: by higher score, then by lower txid. */
 export function comparePackages(a: Scored, b: Scored): number {
   return b.score - a.score || compareByKey(a.entry, b.entry);
 }
 
-/** Whether the entry is in the mempool still, and has this score. */
+/** Whether the entry is still in the mempool with this score. */
 function isValid(item: Scored): boolean {
   return item.entry.package === item;
 }
 
-/** Goes over all packages once, the best first. Good until the pool changes. */
+/** Iterates over all packages, the best first. Valid until the pool changes. */
 export interface PackageWalk {
   readonly best: Scored | undefined;
-  /** Goes on to the next. */
+  /** Advances to the next package. */
   drop(): void;
 }
 
 export class PackageOrder {
   private readonly pool: TxPool;
-  /** Sorted lists that hold every placed entry, the longest first; with items that are not valid any more. */
+  /** Sorted lists with every sorted entry, the longest list first; they may contain outdated items. */
   private lists: Scored[][] = [];
 
   constructor(pool: TxPool) {
     this.pool = pool;
   }
 
-  /** Puts in order what is new, in slices, so that a `walk` soon after has little to do. */
+  /** Sorts new entries in slices, so that a following `walk` has little to do. */
   async prepare(): Promise<void> {
     let since = performance.now();
     while (this.place(ENTRIES_AT_ONCE)) since = await yieldIfDue(since);
@@ -67,7 +67,7 @@ export class PackageOrder {
     return new TwoLists(longest, recent);
   }
 
-  /** Whether the lists hold much that is recent or out of date. */
+  /** Whether many items of the lists are recent or outdated. */
   private isLoose(): boolean {
     let items = 0;
     for (const list of this.lists) items += list.length;
@@ -75,7 +75,7 @@ export class PackageOrder {
     return (recent + items - this.pool.size) * LOOSE_SHARE > this.pool.size;
   }
 
-  /** Places some of the entries that have no place; answers whether there may be more. */
+  /** Sorts some of the unsorted entries into the lists; returns whether there may be more. */
   private place(atMost: number): boolean {
     const news: Scored[] = [];
     for (const entry of this.pool.entries()) {

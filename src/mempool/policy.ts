@@ -1,6 +1,6 @@
 /**
- * What this node relays and mines beyond the rules of consensus: shapes of outputs and inputs, sizes, dust. Pure.
- * Fees, replacement and packages are in files of their own. Source: lbrycrd policy/policy.cpp, policy/policy.h.
+ * The node's relay and mining policy beyond the consensus rules: types of outputs and inputs, sizes, dust. Pure. Fees,
+ * replacement and packages are in separate files. Source: lbrycrd policy/policy.cpp, policy/policy.h.
  */
 import { MAX_BLOCK_SIGOPS_COST, WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import { reject, type ValidationError } from '../consensus/reject.js';
@@ -24,16 +24,16 @@ import { solveScript } from '../script/standard.js';
 import type { Bytes } from '../util/bytes.js';
 import { feeAtRate } from './feeRate.js';
 
-/** The highest version that is relayed. Source: `MAX_STANDARD_VERSION`. */
+/** Maximum transaction version that is relayed. Source: `MAX_STANDARD_VERSION`. */
 const MAX_STANDARD_VERSION = 2;
 export const MAX_STANDARD_TX_WEIGHT = 400_000;
-/** Room for 15 signatures and keys of a P2SH multisig, rounded up. */
+/** Maximum scriptSig size: 15 signatures and keys of a P2SH multisig, rounded up. */
 const MAX_STANDARD_SCRIPTSIG_SIZE = 1650;
-/** Keys of a bare multisig output. */
+/** Maximum number of keys of a bare multisig output. */
 const MAX_BARE_MULTISIG_KEYS = 3;
-/** Signature operations of a redeem script. */
+/** Maximum signature operations of a redeem script. */
 const MAX_P2SH_SIGOPS = 15;
-/** A fifth of what a block may hold. */
+/** A fifth of the limit of a block. */
 export const MAX_STANDARD_TX_SIGOPS_COST = MAX_BLOCK_SIGOPS_COST / 5;
 const MAX_STANDARD_P2WSH_STACK_ITEMS = 100;
 const MAX_STANDARD_P2WSH_STACK_ITEM_SIZE = 80;
@@ -52,13 +52,16 @@ export interface StandardRules {
   readonly dustFeeRatePerKb: bigint;
 }
 
-/** Size that fees are paid for: BIP141's, or more where signature operations abound. Source: `GetVirtualTransactionSize`. */
+/**
+ * Size on which fees are based: the virtual size of BIP141, or more for transactions with many signature operations. Source:
+ * `GetVirtualTransactionSize`.
+ */
 export function virtualSize(weight: number, sigopsCost: number, bytesPerSigop: number): number {
   const counted = Math.max(weight, sigopsCost * bytesPerSigop);
   return Math.floor((counted + WITNESS_SCALE_FACTOR - 1) / WITNESS_SCALE_FACTOR);
 }
 
-/** What it would cost to spend an output at the dust rate; 0 for one that no one can spend. Source: `GetDustThreshold`. */
+/** The cost of spending an output at the dust rate; 0 for an unspendable output. Source: `GetDustThreshold`. */
 export function dustThreshold(output: TxOutput, dustFeeRatePerKb: bigint): bigint {
   const { script } = output;
   if (isUnspendable(script)) return 0n;
@@ -71,7 +74,7 @@ export function dustThreshold(output: TxOutput, dustFeeRatePerKb: bigint): bigin
 
 type OutputKind = 'payment' | 'data' | 'multisig';
 
-/** Null for a shape that is not relayed. Source: `IsStandard`. */
+/** The type of the output script; null for a type that is not relayed. Source: `IsStandard`. */
 function outputKind(script: Bytes, rules: StandardRules): OutputKind | null {
   const bare = stripClaimPrefix(script);
   const template = solveScript(bare);
@@ -91,7 +94,7 @@ function outputKind(script: Bytes, rules: StandardRules): OutputKind | null {
   }
 }
 
-/** Whether the transaction itself has a shape that is relayed. Source: `IsStandardTx`. */
+/** Whether the transaction itself is standard. Source: `IsStandardTx`. */
 export function checkStandard(tx: Transaction, rules: StandardRules): ValidationError | null {
   if (tx.version > MAX_STANDARD_VERSION || tx.version < 1) return reject('version');
   if (transactionWeight(tx) > MAX_STANDARD_TX_WEIGHT) return reject('tx-size');
@@ -110,14 +113,14 @@ export function checkStandard(tx: Transaction, rules: StandardRules): Validation
   return dataOutputs > 1 ? reject('multi-op-return') : null;
 }
 
-/** The last element that a scriptSig leaves behind, run without any rule; null when it fails or leaves nothing. */
+/** The last stack element that a scriptSig produces when run without verification flags; null when it fails or produces none. */
 function redeemScriptOf(scriptSig: Bytes): Bytes | null {
   const stack: Bytes[] = [];
   const error = evalScript(stack, scriptSig, SCRIPT_VERIFY.NONE, NO_TRANSACTION, SIG_VERSION.BASE);
   return error === SCRIPT_ERROR.OK ? (stack.at(-1) ?? null) : null;
 }
 
-/** Whether what is spent has a known shape, and redeem scripts are not too costly. Source: `AreInputsStandard`. */
+/** Whether the spent outputs are of standard types, and redeem scripts are not too expensive. Source: `AreInputsStandard`. */
 export function areInputsStandard(tx: Transaction, spentScripts: readonly Bytes[]): boolean {
   return tx.inputs.every(({ scriptSig }, i) => {
     const template = solveScript(stripClaimPrefix(spentScripts[i]!));
@@ -128,7 +131,7 @@ export function areInputsStandard(tx: Transaction, spentScripts: readonly Bytes[
   });
 }
 
-/** Whether no input carries a witness that is larger than ordinary ones, or none is called for. Source: `IsWitnessStandard`. */
+/** Whether every input's witness is within the standard limits, and none is unnecessary. Source: `IsWitnessStandard`. */
 export function isWitnessStandard(tx: Transaction, spentScripts: readonly Bytes[]): boolean {
   return tx.inputs.every(({ scriptSig, witness }, i) => {
     if (witness.length === 0) return true;

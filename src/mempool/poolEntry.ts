@@ -1,7 +1,7 @@
 /**
- * A transaction in the mempool: its bytes, what is known of it, and the running sums over its unconfirmed relatives.
- * Owns the entry's own memory figure; `txPool.ts` has relations and sums.
- * Source: Core txmempool.h `CTxMemPoolEntry`.
+ * A transaction in the mempool: its bytes, derived data, and the running sums over its unconfirmed ancestors and
+ * descendants. Computes the entry's own memory; `txPool.ts` maintains links and sums. Source: Core txmempool.h
+ * `CTxMemPoolEntry`.
  */
 import { OUTPOINT_SIZE_BYTES } from '../store/cache/coinTable.js';
 import { NO_HEADER } from '../store/files/headerTable.js';
@@ -11,31 +11,31 @@ import { fromLatin1 } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 
 /**
- * Memory in bytes of what surrounds the transaction's own bytes, measured on Node 20 with `test/bench/mempool.mjs`: the
- * entry with its amounts, keys, buffer objects and its place in the table.
+ * Memory in bytes in addition to the transaction's own bytes, measured on Node 20 with `test/bench/mempool.mjs`: the entry
+ * with its amounts, keys, buffer objects and its place in the table.
  */
 const ENTRY_USAGE_BYTES = 850;
-/** Key and place of a spent outpoint. */
+/** Memory of a spent outpoint: its key and map entry. */
 const SPEND_USAGE_BYTES = 140;
-/** A link to a parent or child, and its share of the array. */
+/** Memory of a link to a parent or child, with its share of the array. */
 export const LINK_USAGE_BYTES = 40;
 
-/** Until when relative lock times hold the transaction back. Source: `LockPoints`. */
+/** The end of a transaction's relative lock times. Source: `LockPoints`. */
 export interface LockPoints {
-  /** The last height and median time at which it is locked; -1 for none. */
+  /** The last height and median time at which the transaction is locked; -1 for none. */
   readonly minHeight: number;
   readonly minTimeSec: number;
-  /** Both values are valid while this block is in the active chain; `NO_HEADER` if independent. */
+  /** Both values are valid while this block is in the active chain; `NO_HEADER` if they do not depend on a block. */
   readonly block: number;
 }
 
 export const NO_LOCKS: LockPoints = { minHeight: -1, minTimeSec: -1, block: NO_HEADER };
 
 export interface EntryFacts {
-  /** Ids in wire order, a byte a character; the same string where they are equal. */
+  /** Txid and wtxid in wire order, one character per byte; the same string if they are equal. */
   readonly key: string;
   readonly wtxKey: string;
-  /** Serialized with witness, a buffer of its own. */
+  /** Serialized with witness, in its own buffer. */
   readonly bytes: Buffer;
   readonly tx: Transaction;
   readonly weight: number;
@@ -43,7 +43,7 @@ export interface EntryFacts {
   readonly sigopsCost: number;
   readonly feeSat: bigint;
   readonly timeSec: number;
-  /** Height of the chain when it came. */
+  /** Height of the chain when the transaction arrived. */
   readonly height: number;
   readonly spendsCoinbase: boolean;
   readonly locks: LockPoints;
@@ -63,16 +63,16 @@ export class PoolEntry {
   readonly height: number;
   readonly spendsCoinbase: boolean;
   readonly lockTime: number;
-  /** Whether all sequences are final, so that the lock time is void. */
+  /** Whether all sequences are final, so that the lock time has no effect. */
   readonly hasFinalSequences: boolean;
   readonly inputCount: number;
   locks: LockPoints;
   /** Fee delta of `prioritisetransaction`. */
   feeDeltaSat = 0n;
-  /** Unconfirmed transactions that it spends and that spend it, each once, in no order. */
+  /** Unconfirmed parents and children, without duplicates, unordered. */
   parents: readonly PoolEntry[] = NONE;
   children: readonly PoolEntry[] = NONE;
-  /** Sums over the entry and its descendants, or its ancestors; fees are modified ones. */
+  /** Sums over the entry and its descendants, or its ancestors; fees include fee deltas. */
   descendantCount = 1;
   descendantSizeBytes: number;
   descendantFeesSat: bigint;
@@ -80,12 +80,12 @@ export class PoolEntry {
   ancestorSizeBytes: number;
   ancestorFeesSat: bigint;
   ancestorSigopsCost: number;
-  /** Place in the queue of eviction, -1 outside of it, and the score that it is ordered by there. */
+  /** Position in the eviction queue, -1 if it is not in it, and the score by which the queue is sorted. */
   evictionIndex = -1;
   evictionScore = 0;
-  /** Its place among the packages (`packageOrder.ts`); null while it must be found again. */
+  /** Its item in the package order (`packageOrder.ts`); null while it must be sorted again. */
   package: { readonly entry: PoolEntry; readonly score: number } | null = null;
-  /** Bucket of fee rates in which it waits for the fee estimator; -1 when it is not counted there. */
+  /** Fee rate bucket in which the estimator counts the waiting transaction; -1 if it is not counted. */
   feeBucket = -1;
 
   constructor(facts: EntryFacts) {
@@ -132,7 +132,7 @@ export class PoolEntry {
     return ENTRY_USAGE_BYTES + this.bytes.length + this.inputCount * SPEND_USAGE_BYTES;
   }
 
-  /** Parsed again at each call; scripts are views of `bytes`. */
+  /** Parses the bytes at each call; scripts are views of `bytes`. */
   parse(): Transaction {
     return parseTransaction(new Reader(this.bytes));
   }
@@ -162,7 +162,7 @@ export class PoolEntry {
   }
 }
 
-/** The outpoints that a serialized transaction spends, 36 bytes each, a byte a character. */
+/** The outpoints that a serialized transaction spends, 36 bytes each, one character per byte. */
 export function spentKeysOf(bytes: Buffer): string[] {
   const reader = new Reader(bytes, 4);
   let count = reader.compactSize();
@@ -179,12 +179,12 @@ export function spentKeysOf(bytes: Buffer): string[] {
   return keys;
 }
 
-/** The key of the transaction that an outpoint belongs to. */
+/** The key of the transaction that created an outpoint. */
 export function txKeyOf(outPointKey: string): string {
   return outPointKey.slice(0, 32);
 }
 
-/** Ascending by id, bytes in wire order: the reference's order of sets of transactions. */
+/** Ascending by txid bytes in wire order: the order of the reference's sets of transactions. */
 export function compareByKey(a: Pick<PoolEntry, 'key'>, b: Pick<PoolEntry, 'key'>): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 /**
- * The mempool after blocks were taken back: what they held returns unless the new branch has it, and what became
- * impossible leaves. The chain must stand still meanwhile. Source: lbrycrd validation.cpp `UpdateMempoolForReorg`,
- * txmempool.cpp `removeForReorg`, `removeRecursive`.
+ * Updates the mempool after blocks were disconnected: their transactions return unless the new branch contains them, and
+ * transactions that became invalid are removed. The chain must not change during the call. Source: lbrycrd validation.cpp
+ * `UpdateMempoolForReorg`, txmempool.cpp `removeForReorg`, `removeRecursive`.
  */
 import { COINBASE_MATURITY } from '../consensus/limits.js';
 import { isCoinbase, parseTransaction, type Transaction } from '../primitives/transaction.js';
@@ -12,14 +12,14 @@ import type { DisconnectedTransaction } from './disconnectedTransactions.js';
 import { txKeyOf, type PoolEntry } from './poolEntry.js';
 import type { RemovalReason, TxPool } from './txPool.js';
 
-/** Removes a transaction with its descendants, or what spends it when itself is not here. */
+/** Removes a transaction with its descendants; if it is not in the mempool, the transactions that spend it. */
 export function removeRecursive(pool: TxPool, key: string, outputCount: number, reason: RemovalReason): void {
   const entry = pool.get(key);
   const roots = entry ? [entry] : pool.spendersOf(key, outputCount);
   pool.remove(pool.withDescendants(roots), reason);
 }
 
-/** Brings disconnected transactions back, the earliest first; returns those that are in the mempool now. */
+/** Returns disconnected transactions to the mempool, the earliest first. The result lists those that are now in it. */
 export async function returnDisconnected(
   deps: AcceptanceDeps,
   disconnected: readonly DisconnectedTransaction[],
@@ -39,13 +39,16 @@ export async function returnDisconnected(
     }
     since = await yieldIfDue(since);
   }
-  // One that came back may have replaced another, or have left with one that could not come back.
+  // A returned transaction may have replaced another, or have been removed with one that could not return.
   const here = returned.filter((entry) => pool.get(entry.key) === entry);
   pool.linkChildren(here, (entry) => outputCounts.get(entry)!);
   return here;
 }
 
-/** Removes what cannot be in the next block any more: locked, or spending a coinbase that is gone or too young. */
+/**
+ * Removes transactions that cannot be in the next block any more: locked ones, and those that spend a missing or immature
+ * coinbase.
+ */
 export async function removeImpossible({ pool, view }: AcceptanceDeps): Promise<void> {
   const impossible: PoolEntry[] = [];
   let since = performance.now();
@@ -71,7 +74,7 @@ async function isStillPossible(
   );
 }
 
-/** Works relative locks out again; false when an input is gone. */
+/** Computes relative locks again; false when an input is missing. */
 async function renewLocks(view: AcceptanceDeps['view'], entry: PoolEntry): Promise<boolean> {
   const tx: Transaction = entry.parse();
   const coins = await view.coins(entry.spentKeys());

@@ -1,5 +1,5 @@
 /**
- * Replacing unconfirmed transactions by one that pays more (BIP125). Source: lbrycrd validation.cpp
+ * Replacement of unconfirmed transactions by one that pays more (BIP125). Source: lbrycrd validation.cpp
  * `AcceptToMemoryPoolWorker`.
  */
 import { formatMoney } from '../consensus/limits.js';
@@ -10,17 +10,17 @@ import { feeAtRate, feeRateOf, formatFeeRate } from './feeRate.js';
 import { compareByKey, txKeyOf, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** A sequence up to this allows replacement. Source: `MAX_BIP125_RBF_SEQUENCE`. */
+/** Maximum sequence that allows replacement. Source: `MAX_BIP125_RBF_SEQUENCE`. */
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd;
-/** Transactions that one may replace, descendants counted as often as they are reached. */
+/** Maximum number of transactions that one may replace; a descendant counts each time it is reached. */
 const MAX_REPLACED = 100;
 
-/** Whether a transaction by itself lets others replace it. Source: `SignalsOptInRBF`. */
+/** Whether a transaction itself signals that it can be replaced. Source: `SignalsOptInRBF`. */
 export function signalsReplacement(tx: Transaction): boolean {
   return tx.inputs.some((input) => input.sequence <= MAX_REPLACEABLE_SEQUENCE);
 }
 
-/** The unconfirmed transactions that spend one of the outpoints, in the order of sets; or the verdict that they stay. */
+/** The unconfirmed transactions that spend one of the outpoints, sorted by txid; or the verdict that they cannot be replaced. */
 export function findConflicts(
   pool: TxPool,
   spentKeys: readonly string[],
@@ -57,7 +57,7 @@ function insufficientFee(debug: string): ReplacementVerdict {
   return refused(reject('insufficient fee', { debug }));
 }
 
-/** Whether the newcomer pays for what it replaces, and what that is, descendants included. */
+/** Checks that the new transaction pays enough for those that it replaces; returns them with descendants. */
 export function checkReplacement(
   pool: TxPool,
   tx: Replacement,
@@ -79,7 +79,7 @@ export function checkReplacement(
     count += conflict.descendantCount;
   }
   if (count > MAX_REPLACED) {
-    // The line break is the reference's.
+    // The line break is in the reference's text too.
     const debug = `rejecting replacement ${hash}; too many potential replacements (${count} > ${MAX_REPLACED})\n`;
     return refused(reject('too many potential replacements', { debug }));
   }

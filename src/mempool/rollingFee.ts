@@ -1,11 +1,11 @@
 /**
- * The fee rate below which a mempool that was full takes nothing for a while: it jumps with every eviction and halves
- * with time once a block has come. Source: Core txmempool.cpp `GetMinFee`, `trackPackageRemoved`.
+ * The minimum fee rate after the mempool was full: it rises with every eviction, and halves over time after a block was
+ * connected. Source: Core txmempool.cpp `GetMinFee`, `trackPackageRemoved`.
  */
 
-/** Seconds in which it halves while the mempool is at least half full. Source: `ROLLING_FEE_HALFLIFE`. */
+/** Half-life in seconds while the mempool is at least half full. Source: `ROLLING_FEE_HALFLIFE`. */
 const HALF_LIFE_SEC = 60 * 60 * 12;
-/** It is recomputed at most this often. */
+/** Minimum interval between updates. */
 const UPDATE_INTERVAL_SEC = 10;
 
 export class RollingFee {
@@ -19,14 +19,14 @@ export class RollingFee {
     this.updatedSec = nowSec;
   }
 
-  /** A package of this rate was evicted, the incremental rate added to it. */
+  /** Called when a package of this rate was evicted; the rate includes the incremental rate. */
   raise(ratePerKb: bigint): void {
     if (Number(ratePerKb) <= this.rate) return;
     this.rate = Number(ratePerKb);
     this.blockSinceRaise = false;
   }
 
-  /** A block came: from now on it falls. */
+  /** Called when a block was connected: from now on the rate decays. */
   noteBlock(nowSec: number): void {
     this.updatedSec = nowSec;
     this.blockSinceRaise = true;

@@ -1,7 +1,7 @@
 /**
- * The transactions themselves: by id, by what they spend, and by kinship, with the sums over ancestors and descendants
- * kept right as they come and go. Makes no decision about acceptance. Changes are synchronous and whole.
- * Source: Core txmempool.cpp `CTxMemPool`.
+ * The transactions themselves: indexed by id and by spent outpoints, linked to parents and children, with up-to-date sums
+ * over ancestors and descendants. Makes no acceptance decisions. Changes are synchronous and complete. Source: Core
+ * txmempool.cpp `CTxMemPool`.
  */
 import { assert } from '../util/assert.js';
 import { toLatin1 } from '../util/bytes.js';
@@ -12,9 +12,9 @@ import { compareByKey, LINK_USAGE_BYTES, txKeyOf, type PoolEntry } from './poolE
 /** Reason for the removal of a transaction. Source: `MemPoolRemovalReason`. */
 export type RemovalReason = 'expiry' | 'sizelimit' | 'reorg' | 'block' | 'conflict' | 'replaced';
 
-/** Memory of a fee delta. */
+/** Memory of one fee delta. */
 const DELTA_USAGE_BYTES = 150;
-/** The number of entries that are sorted without a pause, in a few milliseconds. */
+/** Number of entries that are sorted without a pause, in a few milliseconds. */
 const SORTED_AT_ONCE = 2000;
 
 export class TxPool {
@@ -26,9 +26,9 @@ export class TxPool {
   private readonly onRemoved: (entry: PoolEntry, reason: RemovalReason) => void;
   private entryUsageBytes = 0;
   private links = 0;
-  /** No entry is older. */
+  /** Lower bound of the entries' times. */
   private oldestTimeSec = Infinity;
-  /** What `inMiningOrder` answers until something changes; not kept longer, because it keeps what it lists. */
+  /** Cached result of `inMiningOrder` until the next change; not kept longer, since it retains its entries. */
   private ordered: readonly PoolEntry[] | null = null;
   /** Sum of virtual sizes. */
   totalSizeBytes = 0;
@@ -53,7 +53,7 @@ export class TxPool {
     this.ordered = null;
   }
 
-  /** Whether it holds nothing that a block could concern. */
+  /** Whether the mempool has nothing that a block could affect. */
   get isIdle(): boolean {
     return this.byKey.size === 0 && this.deltas.size === 0;
   }
@@ -62,7 +62,7 @@ export class TxPool {
     return this.entryUsageBytes + this.links * LINK_USAGE_BYTES + this.deltaUsageBytes;
   }
 
-  /** The share of what `prioritise` was told. */
+  /** The part of the memory used by fee deltas. */
   get deltaUsageBytes(): number {
     return this.deltas.size * DELTA_USAGE_BYTES;
   }
@@ -79,12 +79,12 @@ export class TxPool {
     return this.byKey.values();
   }
 
-  /** All entries, those with few ancestors first, of these the best paying. Source: `GetSortedDepthAndScore`. */
+  /** All entries, sorted by number of ancestors, then by fee rate, the highest first. Source: `GetSortedDepthAndScore`. */
   inMiningOrder(): readonly PoolEntry[] {
     return (this.ordered ??= [...this.byKey.values()].sort(compareDepthAndScore));
   }
 
-  /** The same in slices, of those entries that are here at its beginning; what changes meanwhile may stand elsewhere. */
+  /** The same in slices, for the entries that exist at the start; entries that change during the iteration may be misplaced. */
   *inMiningOrderInSlices(): Slices<readonly PoolEntry[]> {
     if (this.ordered !== null || this.byKey.size <= SORTED_AT_ONCE) return this.inMiningOrder();
     const { changes } = this;
@@ -101,7 +101,10 @@ export class TxPool {
     return this.spenders.entries();
   }
 
-  /** The entries that spend outputs of a transaction with this many outputs, each once, whether or not it is here. */
+  /**
+   * The entries that spend outputs of a transaction with this many outputs, without duplicates; the transaction need not be
+   * in the pool.
+   */
   spendersOf(key: string, outputCount: number): Set<PoolEntry> {
     const found = new Set<PoolEntry>();
     const index = Buffer.alloc(4);
@@ -113,7 +116,7 @@ export class TxPool {
     return found;
   }
 
-  /** The unconfirmed transactions that spent outpoints belong to, each once. */
+  /** The unconfirmed transactions that created the spent outpoints, without duplicates. */
   parentsOf(spentKeys: readonly string[]): PoolEntry[] {
     const parents: PoolEntry[] = [];
     for (const outPoint of spentKeys) {
@@ -134,7 +137,7 @@ export class TxPool {
   }
 
   /**
-   * Adds an entry whose ancestors were worked out before and whose children, if any, are linked by `linkChildren` later.
+   * Adds an entry whose ancestors have been computed; children, if any, are linked by `linkChildren` later.
    * Source: `addUnchecked`.
    */
   add(entry: PoolEntry, ancestors: ReadonlySet<PoolEntry>): void {
@@ -161,8 +164,8 @@ export class TxPool {
   }
 
   /**
-   * Removes a set that holds, unless `keepsDescendants`, all descendants of its members; otherwise those that stay lose
-   * an ancestor (it was confirmed). Source: `RemoveStaged`.
+   * Removes a set of entries. Unless `keepsDescendants`, the set must contain all descendants of its members; otherwise the
+   * remaining descendants lose an ancestor (it was confirmed). Source: `RemoveStaged`.
    */
   remove(entries: ReadonlySet<PoolEntry>, reason: RemovalReason, keepsDescendants = false): void {
     if (keepsDescendants) {
@@ -173,7 +176,7 @@ export class TxPool {
       }
     }
     for (const entry of entries) {
-      // In the middle of a reorganisation not all children are linked: the links say whose sums the entry is part of.
+      // During a reorg not all children are linked: the links determine whose sums include the entry.
       for (const ancestor of this.ancestorsOf(entry)) {
         this.growDescendants(ancestor, -entry.sizeBytes, -entry.modifiedFeeSat, -1);
       }
@@ -217,12 +220,12 @@ export class TxPool {
   }
 
   /**
-   * Makes the kinship whole of entries that came back from disconnected blocks, given in the order in which they were
-   * added: entries that were here before may spend them. Source: `UpdateTransactionsFromBlock`.
+   * Completes the links of entries returned from disconnected blocks, in the order in which they were added: entries that
+   * were in the pool before may spend them. Source: `UpdateTransactionsFromBlock`.
    */
   linkChildren(returned: readonly PoolEntry[], outputCountOf: (entry: PoolEntry) => number): void {
     const counted = new Set(returned);
-    // Backwards, so that what descends from an entry is complete when its turn comes.
+    // In reverse order, so that the descendants of an entry are complete when it is processed.
     for (const entry of returned.toReversed()) {
       for (const child of this.spendersOf(entry.key, outputCountOf(entry))) {
         if (!counted.has(child)) this.link(entry, child);
@@ -236,7 +239,7 @@ export class TxPool {
     this.ordered = null;
   }
 
-  /** Fee delta of a transaction, present or future. */
+  /** Fee delta of a transaction, in the pool or not. */
   deltaOf(key: string): bigint {
     return this.deltas.get(key) ?? 0n;
   }
@@ -246,8 +249,8 @@ export class TxPool {
   }
 
   /**
-   * Makes a transaction count as if it paid more (or less). The sum of all that was said of it stays within 64 bits, as
-   * `mempool.dat` has them. Source: `PrioritiseTransaction`.
+   * Adds a fee delta, positive or negative, to a transaction. The sum of its deltas stays within 64 bits, the size in
+   * `mempool.dat`. Source: `PrioritiseTransaction`.
    */
   prioritise(key: string, deltaSat: bigint): void {
     const before = this.deltaOf(key);
@@ -274,12 +277,12 @@ export class TxPool {
     this.eviction.update(entry);
   }
 
-  /** The entry that goes first when room is wanted. */
+  /** The entry to evict first when the pool is full. */
   firstToEvict(): PoolEntry | undefined {
     return this.eviction.first(this.byKey.values());
   }
 
-  /** Removes what is older than a time, with descendants; returns how many. Source: `Expire`. */
+  /** Removes entries older than a time, with descendants; returns their number. Source: `Expire`. */
   expire(beforeSec: number): number {
     if (this.oldestTimeSec >= beforeSec) return 0;
     const expired: PoolEntry[] = [];
@@ -295,8 +298,8 @@ export class TxPool {
 }
 
 /**
- * By number of ancestors, then by fee rate without what `prioritise` added, then by id. QUIRK: ids are compared as the
- * reference's `uint256`, whose bytes are in wire order, and the higher one goes first.
+ * By number of ancestors, then by fee rate without fee deltas, then by txid. QUIRK: txids are compared like the reference's
+ * `uint256`, whose bytes are in wire order, and the higher one comes first.
  */
 export function compareDepthAndScore(a: Scored, b: Scored): number {
   if (a.ancestorCount !== b.ancestorCount) return a.ancestorCount - b.ancestorCount;
@@ -322,7 +325,7 @@ function closure(
   next: (entry: PoolEntry) => readonly PoolEntry[],
 ): Set<PoolEntry> {
   const seen = new Set(start);
-  // A set hands out what is added while it is being walked.
+  // An iteration over a set includes entries added during it.
   for (const entry of seen) for (const other of next(entry)) seen.add(other);
   return seen;
 }

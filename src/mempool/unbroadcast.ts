@@ -1,10 +1,10 @@
 /**
- * Transactions that callers of this node sent and that no peer has asked for yet: they are announced again until one
- * does, they leave the mempool, or too many are waiting. Ids as keys, a byte a character. Owns the list; when they are
- * announced is the network's business. Source: Core 0.21 txmempool.h `m_unbroadcast_txids`.
+ * Transactions that callers of this node sent and that no peer has requested yet: they are announced again until a peer
+ * requests them, they leave the mempool, or too many are waiting. Txids are keys, one character per byte. Contains the list;
+ * the network code decides when to announce. Source: Core 0.21 txmempool.h `m_unbroadcast_txids`.
  */
 
-/** As many as are announced to a peer; beyond it the oldest are dropped. */
+/** The maximum number announced to a peer; above it the oldest are dropped. */
 const MAX_UNBROADCAST = 50_000;
 
 export class Unbroadcast {

@@ -1,12 +1,12 @@
 /**
- * The scripts of a transaction that wants to enter. The addon decides the ordinary ones, and remembers their signatures
- * for the block to come: of many inputs or signatures on its threads, of few at once, as the way there and back costs more than
- * it saves.
- * What it does not know to be valid the interpreter decides.
- * Source: lbrycrd validation.cpp `CheckInputs` as `AcceptToMemoryPoolWorker` calls it.
+ * Verifies the scripts of a new transaction. The addon verifies standard forms, and caches their signatures for the block.
+ * With many inputs or signatures it uses its threads; with few it runs synchronously, since switching threads would cost
+ * more. Inputs that the addon does not find valid are verified by the interpreter. Source: lbrycrd validation.cpp
+ * `CheckInputs` as `AcceptToMemoryPoolWorker` calls it.
  *
- * The reference runs all scripts again under the flags of the tip, to fill its cache of executed scripts. Every one of
- * those flags is a standard one and flags only narrow, so that the second run cannot fail; there is no such cache here.
+ * Unlike the reference, the scripts are not run again under the flags of the tip to fill a cache of executed scripts: there
+ * is no such cache here. Every one of those flags is also a standard flag, and flags only add restrictions, so the second
+ * run could not fail.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { reject, type ValidationError } from '../consensus/reject.js';
@@ -27,9 +27,9 @@ import { yieldIfDue } from '../scheduler/yield.js';
 import { concatBytes } from '../util/bytes.js';
 
 const EMPTY = new Uint32Array(0);
-/** From this number of inputs on the threads verify. */
+/** Minimum number of inputs for verification on threads. */
 const THREADED_INPUTS = 5;
-/** And from this many signature operations, as the rules count them: each may take a tenth of a millisecond. */
+/** Minimum signature operation cost for verification on threads: each operation may take a tenth of a millisecond. */
 const THREADED_SIGOPS_COST = 80;
 
 /** Spent output of an input. */
@@ -37,11 +37,14 @@ export type SpentOutput = Pick<CoinValue, 'amount' | 'script'>;
 
 export interface ScriptedTransaction {
   readonly tx: Transaction;
-  /** The same, serialized with witness. */
+  /** The same transaction, serialized with witness. */
   readonly bytes: Buffer;
 }
 
-/** Null when every input may spend `spent` of the same place under the standard flags. `sigopsCost` is what the rules count. */
+/**
+ * Null when every input may spend the output at the same position of `spent` under the standard flags. `sigopsCost` is the
+ * cost by the consensus rules.
+ */
 export async function verifyTransaction(
   transaction: ScriptedTransaction,
   spent: readonly SpentOutput[],
@@ -128,7 +131,7 @@ async function failure(
   });
 }
 
-/** Whether a witness may have been stripped on the way: the same id may then belong to a transaction that is right. */
+/** Whether a witness may have been stripped in transit: a valid transaction may then have the same txid. */
 async function lacksOnlyWitness(tx: Transaction, check: InputChecker): Promise<boolean> {
   if (hasWitness(tx)) return false;
   const withoutCleanStack = STANDARD_SCRIPT_VERIFY_FLAGS & ~SCRIPT_VERIFY.CLEANSTACK;

@@ -4,10 +4,10 @@
 import { MetadataError } from './metadataError.js';
 
 const PLACES = 8;
-/** Any decimal digits of Unicode count, and a line break at the end is passed over, as in the reference. */
+/** Decimal digits of any Unicode script are accepted, and a line break at the end is ignored, as in the reference. */
 const PATTERN = /^(\p{Nd}{1,10})\.(\p{Nd}{1,8})\n?$/u;
 
-/** The value of a decimal digit of any script: they come in runs of ten that begin with zero. */
+/** The value of a decimal digit of any script: Unicode has them in runs of ten that begin with zero. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0)!;
   let zero = code;
@@ -16,8 +16,8 @@ function digitValue(digit: string): number {
 }
 
 /**
- * At least one place behind the point, no trailing zeros. QUIRK: the reference divides with doubles, so that of amounts
- * beyond 2^53 the last place may be rounded.
+ * At least one decimal place, no trailing zeros. QUIRK: the reference divides with doubles, so the last place may be rounded
+ * for amounts beyond 2^53.
  */
 export function formatLbc(dewies: bigint): string {
   const negative = dewies < 0n;
@@ -27,7 +27,7 @@ export function formatLbc(dewies: bigint): string {
   return (negative ? '-' : '') + (text.endsWith('.') ? `${text}0` : text);
 }
 
-/** Dewies. Throws `MetadataError` on anything but digits, a point and one to eight digits. */
+/** An amount in dewies. Throws `MetadataError` unless the text is digits, a point and one to eight digits. */
 export function parseLbc(text: string): bigint {
   const match = PATTERN.exec(text);
   if (match === null)

@@ -1,4 +1,4 @@
-/** The JSON arguments of commands, and taking values out of them; what does not fit is refused with its name. */
+/** The JSON arguments of commands, and functions that extract values; an invalid argument is rejected with its name. */
 import { isHex } from '../util/bytes.js';
 import { isJsonNumber, numberText, type JsonObject, type JsonValue } from '../util/json/json.js';
 import { decimalOfDouble, parseDecimal, type Decimal } from './decimal.js';
@@ -7,7 +7,7 @@ import { MetadataError } from './metadataError.js';
 export const MAX_UINT32 = (1n << 32n) - 1n;
 export const MAX_UINT64 = (1n << 64n) - 1n;
 
-/** Throws `MetadataError` on null, as commands do for every argument. */
+/** Throws `MetadataError` on null, which commands accept for no argument. */
 export function requireGiven(value: JsonValue, name: string): void {
   if (value === null) throw new MetadataError(`None or null is not valid value for argument '${name}'.`);
 }
@@ -28,7 +28,7 @@ export function hexOf(value: JsonValue, name: string): Buffer {
 /** An integer from `min` to `max`. */
 export function integerOf(value: JsonValue, name: string, min: bigint, max: bigint): bigint {
   const text = isJsonNumber(value) ? numberText(value) : '';
-  // Longer ones are out of every range, and turning many digits into a number takes long.
+  // Longer texts are out of every range, and converting many digits takes long.
   if (!/^-?[0-9]{1,100}$/.test(text)) throw new MetadataError(`${name} must be an integer`);
   const integer = BigInt(text);
   checkRange(integer, min, max);
@@ -39,7 +39,7 @@ export function checkRange(integer: bigint, min: bigint, max: bigint): void {
   if (integer < min || integer > max) throw new MetadataError(`Value out of range: ${integer}`);
 }
 
-/** A number, or a text that says one. A number that has a fraction or an exponent is the nearest double, exactly. */
+/** A number, or its text. A number with a fraction or an exponent is converted to the exact value of its double. */
 export function decimalOf(value: JsonValue, name: string): Decimal {
   let decimal: Decimal | null = null;
   if (typeof value === 'string') decimal = parseDecimal(value);
@@ -51,7 +51,7 @@ export function decimalOf(value: JsonValue, name: string): Decimal {
   return decimal;
 }
 
-/** Arguments that are not set yet; taking one leaves the others. */
+/** Arguments that have not been used yet; each is removed when taken. */
 export class Arguments {
   readonly #values: Map<string, JsonValue>;
 
@@ -59,19 +59,19 @@ export class Arguments {
     this.#values = new Map(values.entries);
   }
 
-  /** The argument, which is then done with; undefined when it was not given. */
+  /** Takes an argument; undefined if it was not given. */
   take(name: string): JsonValue | undefined {
     const value = this.#values.get(name);
     this.#values.delete(name);
     return value;
   }
 
-  /** Whether a switch was given and is on. */
+  /** Takes a switch; whether it was given and is on. */
   takeFlag(name: string): boolean {
     return isTruthy(this.take(name));
   }
 
-  /** Takes the arguments whose names begin so. */
+  /** Takes the arguments whose names have the prefix. */
   takeAll(prefix: string): [string, JsonValue][] {
     const found = [...this.#values].filter(([name]) => name.startsWith(prefix));
     for (const [name] of found) this.#values.delete(name);
@@ -87,7 +87,7 @@ export class Arguments {
   }
 }
 
-/** What counts as given: not an empty text, zero, false, an empty list. */
+/** Whether a value counts as given: not an empty text, zero, false or an empty list. */
 export function isTruthy(value: JsonValue | undefined): value is JsonValue {
   if (value === undefined || value === null || value === '' || value === false) return false;
   if (isJsonNumber(value)) return Number(numberText(value)) !== 0;

@@ -1,6 +1,6 @@
 /**
- * Signatures of channels over claims and over the data of supports, of all generations: what they are over, whether they
- * hold, and by which key. Source: lbry-sdk lbry/wallet/transaction.py `get_signature_digest`, `is_signature_valid`.
+ * Channel signatures of all formats, over claims and over the data of supports: the signed data, verification, and the
+ * signing key. Source: lbry-sdk lbry/wallet/transaction.py `get_signature_digest`, `is_signature_valid`.
  */
 import { ecdsaBackend, type SignatureVerifier } from '../crypto/ecdsa.js';
 import { COMPACT_SIGNATURE_SIZE, COMPRESSED_KEY_SIZE, formatDer } from '../crypto/ecdsaEncoding.js';
@@ -13,8 +13,8 @@ import { readPublicKeyInfo } from './publicKeyInfo.js';
 import { decodeSupport, type DecodedSupport } from './support.js';
 
 /**
- * The key of a channel in 33 bytes, null if there is none that could be read. What has 33 bytes is given back as it is;
- * whether that is a point shows when something is verified.
+ * The public key of a channel in 33 bytes, null if there is none or it is unreadable. A key of 33 bytes is returned
+ * unchanged; an invalid point is detected only during verification.
  */
 export function channelPublicKey(key: Bytes): Bytes | null {
   if (key.length === COMPRESSED_KEY_SIZE) return key;
@@ -22,7 +22,7 @@ export function channelPublicKey(key: Bytes): Bytes | null {
   return point && ecdsaBackend().convertPublicKey(point, true);
 }
 
-/** Data hashed for a present-day signature. */
+/** The digest for a signature in the current format. */
 function digestOf(firstInputOutPoint: Bytes, channelId: Bytes, message: Bytes): Buffer {
   return sha256(concatBytes(firstInputOutPoint, channelId, message));
 }
@@ -56,9 +56,9 @@ function nullIfUndecodable<Result>(run: () => Result): Result | null {
 }
 
 /**
- * What the signature in the value of a claim is over; null if it is not signed or cannot be decoded. `firstInputOutPoint` is
- * that of the transaction, 36 bytes. `address25` tells the address of the claim's output with version byte and checksum,
- * which claims of 2017 alone need; null gives null for these.
+ * The signed digest of a claim's value; null if it is not signed or cannot be decoded. `firstInputOutPoint` is that of the
+ * transaction, 36 bytes. `address25` returns the address of the claim's output with version byte and checksum, which only
+ * claims of 2017 need; if it returns null, so does this function for them.
  */
 export function claimSignatureDigest(
   value: Bytes,
@@ -71,12 +71,12 @@ export function claimSignatureDigest(
   });
 }
 
-/** What the signature in the data of a support is over; null if it is not signed or cannot be decoded. */
+/** The signed digest of a support's data; null if it is not signed or cannot be decoded. */
 export function supportSignatureDigest(data: Bytes, firstInputOutPoint: Bytes): Bytes | null {
   return nullIfUndecodable(() => decodedSupportDigest(decodeSupport(data), firstInputOutPoint));
 }
 
-/** Whether the channel's key (33 bytes) made the signature (r and s; a high s is as good). Any bytes are allowed. */
+/** Whether the channel's key (33 bytes) created the signature (r and s; a high s is also valid). Any bytes are allowed. */
 export function isChannelSignatureValid(
   digest: Bytes,
   signature: Bytes,

@@ -1,6 +1,6 @@
 /**
- * The value of a claim's output, taken apart and assembled: the envelope with the signature of a channel, and the
- * message within. Values of 2016 and 2017 become messages of today. Source: lbry-sdk lbry/schema/base.py, claim.py.
+ * Decodes and encodes the value of a claim's output: the envelope with the channel's signature, and the message in it.
+ * Values of 2016 and 2017 are converted to current messages. Source: lbry-sdk lbry/schema/base.py, claim.py.
  */
 import type { Bytes } from '../util/bytes.js';
 import { openEnvelope, sealEnvelope } from './envelope.js';
@@ -13,20 +13,23 @@ import { readMessage, writeMessage } from './wire.js';
 export type DecodedKind = Exclude<Claim['type']['case'], undefined>;
 
 export interface DecodedClaim {
-  /** Null if the message says no kind; then the value counts as undecodable for everything but encoding it again. */
+  /** Null if the message has no kind; the value then counts as undecodable, except for encoding it again. */
   readonly kind: DecodedKind | null;
-  /** Id of the signing channel, wire order; null if unsigned. 20 bytes, except in some values of 2017. */
+  /** Id of the signing channel in wire order; null if unsigned. 20 bytes, except in some values of 2017. */
   readonly channelId: Bytes | null;
-  /** r and s of 32 bytes each; another length is never valid. Null when it is not signed. */
+  /** r and s of 32 bytes each; a signature of another length is never valid. Null if the claim is not signed. */
   readonly signature: Bytes | null;
   readonly claim: Claim;
-  /** What a signature is over: the message behind the envelope, canonical; of 2017 without the signature; of 2016 the value. */
+  /**
+   * The signed bytes: the canonical message after the envelope; for claims of 2017 the message without the signature; for
+   * 2016 the whole value.
+   */
   readonly message: Bytes;
-  /** 0: JSON of 2016; 1: messages of 2017; 2: those of today. */
+  /** 0: JSON of 2016; 1: messages of 2017; 2: current messages. */
   readonly version: 0 | 1 | 2;
 }
 
-/** Decodes the value of a claim; bytes of the result point into it. Throws `MetadataError` when it cannot be understood. */
+/** Decodes the value of a claim; bytes of the result point into it. Throws `MetadataError` when the value cannot be decoded. */
 export function decodeClaim(value: Bytes): DecodedClaim {
   if (value.length === 0) throw new MetadataError('The value is empty');
   const envelope = openEnvelope(value);
@@ -43,8 +46,8 @@ export function decodeClaim(value: Bytes): DecodedClaim {
 }
 
 /**
- * The value of today's format, canonical. The channel's id and signature are as given, and of a claim of 2017 or 2018 they
- * do not fit what is written. Throws `MetadataError` when the message cannot be written.
+ * Encodes a value in the current format, canonically. The channel's id and signature are copied; those of a claim of 2017 or
+ * 2018 do not match the new encoding. Throws `MetadataError` when the message cannot be encoded.
  */
 export function encodeClaim(decoded: Pick<DecodedClaim, 'channelId' | 'signature' | 'claim'>): Buffer {
   return sealEnvelope(decoded, writeMessage(ClaimSchema, decoded.claim));

@@ -1,8 +1,8 @@
 /**
- * Reads from the value of a claim, by hand, just what an index over claims needs: what kind it is, who signed it, what it
- * reposts, a channel's key. It walks the whole message, since one that is broken anywhere is not a claim of any kind, but
- * makes no objects of it, and it never throws, whatever the bytes are.
- * Source: lbry-sdk schema/base.py `Signable.from_bytes`, schema/compat.py.
+ * Extracts from the value of a claim, with a handwritten parser, only the data that a claim index needs: its kind, its
+ * signature, the reposted claim, a channel's key. It walks the whole message, since a message that is malformed anywhere is
+ * not a claim of any kind. It creates no objects from the message, and it never throws. Source: lbry-sdk schema/base.py
+ * `Signable.from_bytes`, schema/compat.py.
  */
 import { isUtf8 } from 'node:buffer';
 import { isHex, type Bytes } from '../util/bytes.js';
@@ -10,11 +10,11 @@ import { isHex, type Bytes } from '../util/bytes.js';
 export type ClaimKind = 'stream' | 'channel' | 'collection' | 'repost';
 
 export interface ClaimFacts {
-  /** Null: undecodable, or no type is set. */
+  /** Null: undecodable, or without a type. */
   readonly kind: ClaimKind | null;
-  /** 20 bytes in wire order, as the value says, valid or not. */
+  /** 20 bytes in wire order, as stated in the value, valid or not. */
   readonly channelId: Bytes | null;
-  /** r and s, 64 bytes; another length is kept as it is and verifies nothing. */
+  /** r and s, 64 bytes; a signature of another length is returned unchanged and is never valid. */
   readonly signature: Bytes | null;
   /** 20 bytes in wire order. */
   readonly repostedId: Bytes | null;
@@ -31,24 +31,24 @@ const NOTHING: ClaimFacts = {
 };
 
 const ID_BYTES = 20;
-/** First byte of a value of today: unsigned, or signed by a channel. */
+/** First byte of a value in the current format: unsigned, or signed by a channel. */
 const UNSIGNED = 0;
 const SIGNED = 1;
 /** First byte of the JSON of 2016. */
 const BRACE = 0x7b;
-/** Envelope of a signed value: the byte above, the channel, the signature. */
+/** Envelope of a signed value: the first byte, the channel's id, the signature. */
 const SIGNATURE_AT = 1 + ID_BYTES;
 const MESSAGE_AT = SIGNATURE_AT + 64;
-/** Messages within messages; deeper ones are refused as protobuf's own libraries do. */
+/** Maximum nesting of messages; deeper ones are rejected as by protobuf's own libraries. */
 const MAX_DEPTH = 100;
 
-/** The most bytes of a number; and of a tag or a length, which have 32 bits. */
+/** Maximum length in bytes of a number; and of a tag or a length, which have 32 bits. */
 const NUMBER_BYTES = 10;
 const TAG_BYTES = 5;
 
 const WIRE = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const;
 
-/** Fields by number: a text, or a message with its own fields. What is not listed is only skipped. */
+/** Fields by number: a text, or a message with its own fields. Fields not listed are skipped. */
 type Fields = ReadonlyMap<number, 'text' | (() => Fields)>;
 
 const texts = (...numbers: readonly number[]): [number, 'text'][] => numbers.map((n) => [n, 'text']);
@@ -100,7 +100,7 @@ const OLD_CLAIM: Fields = new Map([
   [5, none],
 ]);
 
-/** Type of a claim of 2017 that is a channel. */
+/** Type of a channel claim of 2017. */
 const OLD_CERTIFICATE = 2;
 
 const KINDS: Readonly<Record<number, ClaimKind>> = {
@@ -110,10 +110,10 @@ const KINDS: Readonly<Record<number, ClaimKind>> = {
   4: 'repost',
 };
 
-/** Notified of each field with its contents: a number for varints, where the bytes lie for lengths. */
+/** Called for each field with its contents: a number for varints, the range of bytes for length-delimited fields. */
 type OnField = (field: number, value: number, from: number, to: number) => void;
 
-/** Walks over one message after the other. */
+/** Parses one message after the other. */
 class Walk {
   private readonly bytes: Bytes;
   private at = 0;
@@ -123,7 +123,7 @@ class Walk {
     this.bytes = bytes;
   }
 
-  /** Whether the message between two places is whole, and so is every message in it that `fields` knows. */
+  /** Whether the message between two offsets is well-formed, including every nested message in `fields`. */
   message(from: number, to: number, fields: Fields, depth: number, onField?: OnField): boolean {
     if (depth > MAX_DEPTH) return false;
     this.at = from;
@@ -132,7 +132,7 @@ class Walk {
       const field = tag >>> 3;
       if (this.failed) return false;
       const wire = tag & 7;
-      // QUIRK: the reference's parser takes these for the end, and what follows for no one's business.
+      // QUIRK: the reference's parser treats these as the end of the message, and ignores the bytes after them.
       if (depth === 0 && (tag === 0 || wire === WIRE.groupEnd)) return true;
       if (field === 0) return false;
       if (wire === WIRE.bytes) {
@@ -171,7 +171,7 @@ class Walk {
       if (wire === WIRE.groupEnd) return inner === field;
       if (wire === WIRE.varint) this.varint(to);
       else if (wire === WIRE.bytes) {
-        // The length first: reading it moves the position.
+        // The length is read first: reading it advances the position.
         const length = this.varint(to, TAG_BYTES);
         this.at += length;
       } else if (!this.skip(wire, inner, to, depth)) return false;
@@ -180,7 +180,7 @@ class Walk {
     return false;
   }
 
-  /** The low 32 bits of a number of at most this many bytes; `failed` when there is none. */
+  /** The low 32 bits of a varint of at most this many bytes; sets `failed` if it is malformed. */
   private varint(to: number, most = NUMBER_BYTES): number {
     let value = 0;
     for (let n = 0; n < most; n++) {
@@ -194,7 +194,7 @@ class Walk {
   }
 }
 
-/** What a claim's value says of itself. The byte arrays are views into it, or fresh where their order is another. */
+/** The index data of a claim's value. The byte arrays are views of the value, or copies if their order differs. */
 export function readClaimFacts(value: Bytes): ClaimFacts {
   if (value[0] === UNSIGNED) return readMessage(value, 1, null, null);
   if (value[0] === SIGNED) {
@@ -222,7 +222,7 @@ function readMessage(
   const isWhole = new Walk(value).message(from, value.length, CLAIM, 0, (field, _number, start, end) => {
     const type = end < 0 ? undefined : KINDS[field];
     if (type === undefined) return;
-    // Of several types the last one counts; one that is there twice has the fields of both.
+    // If several types are present, the last one counts; the fields of repeated occurrences are merged.
     if (type !== kind) bodies = [];
     kind = type;
     bodies.push([start, end]);
@@ -236,7 +236,7 @@ function readMessage(
   return { ...facts, repostedId: first?.length === ID_BYTES ? first : null };
 }
 
-/** The format of 2016: a stream without signature, known by the hash of its source. */
+/** The format of 2016: a stream without signature, identified by the hash of its source. */
 function readJson(value: Bytes): ClaimFacts {
   if (!isUtf8(value)) return NOTHING;
   try {
@@ -248,7 +248,7 @@ function readJson(value: Bytes): ClaimFacts {
   }
 }
 
-/** The format of 2017, in which a claim is a certificate or else a stream. */
+/** The format of 2017: a claim is a certificate or a stream. */
 function readOldMessage(value: Bytes): ClaimFacts {
   let type: number | null = null;
   let certificate: Bytes | null = null;
@@ -271,7 +271,7 @@ function readOldMessage(value: Bytes): ClaimFacts {
   };
 }
 
-/** The fields of a whole message that have bytes, by number. */
+/** The length-delimited fields of a well-formed message, by number. */
 function fieldsOf(value: Bytes, from: number, to: number): Map<number, Bytes> {
   const fields = new Map<number, Bytes>();
   new Walk(value).message(from, to, NO_FIELDS, 0, (field, _number, start, end) => {

@@ -1,6 +1,6 @@
 /**
- * Sets the fields of a claim from the arguments of commands that create and update claims. What they leave out stays; a list
- * is added to, unless it is cleared first. Source: lbry-sdk lbry/schema/claim.py `update`, attrs.py.
+ * Sets the fields of a claim from the arguments of commands that create and update claims. Fields without an argument are
+ * kept; items are appended to a list, unless it is cleared first. Source: lbry-sdk lbry/schema/claim.py `update`, attrs.py.
  */
 import { clone, create } from '@bufbuild/protobuf';
 import type { JsonObject, JsonValue } from '../util/json/json.js';
@@ -23,7 +23,7 @@ import { setSource } from './sourceFields.js';
 import { setStreamFields } from './streamFields.js';
 import { normalizeTag } from './tags.js';
 
-/** Clears the list where that is asked for; then `add` gets what is given: one text, or each item of a list. */
+/** Clears the list if requested; then calls `add` for the given text, or for each item of a given list. */
 function setList(args: Arguments, name: string, clear: () => void, add: (item: JsonValue) => void): void {
   if (args.takeFlag(`clear_${name}`)) clear();
   const items = args.take(name);
@@ -33,7 +33,7 @@ function setList(args: Arguments, name: string, clear: () => void, add: (item: J
   else throw new MetadataError(`${name} must be a text or a list`);
 }
 
-/** A reference to a claim by its id as printed. */
+/** A reference to a claim by its printed id. */
 function referenceTo(claimId: JsonValue, name: string): ClaimReference {
   return create(ClaimReferenceSchema, { claimHash: hexOf(claimId, name).reverse() });
 }
@@ -112,15 +112,15 @@ export function newClaim(kind: DecodedKind): Claim {
 }
 
 export interface SetFieldsOptions {
-  /** The extension that fits the content of the stream's file, where that is known. */
+  /** The file extension detected from the content of the stream's file, if known. */
   readonly contentExtension?: string | null;
 }
 
 /**
- * The claim with the arguments set, by the names that the commands of LBRY's daemon give them; the claim that is given is
- * not changed, and its unknown fields stay. Beside those of the commands there are `public_key` of a channel and
- * `reposted_claim_id` of a repost, in hex. A file is told by `file_name`, `file_size`, `file_hash` and `sd_hash`.
- * Throws `MetadataError` on null, on what the kind does not have, and on values that do not fit.
+ * Returns the claim with the arguments set, under the argument names of LBRY's daemon. The given claim is not changed; its
+ * unknown fields are kept. Additional arguments are `public_key` of a channel and `reposted_claim_id` of a repost, in hex. A
+ * file is described by `file_name`, `file_size`, `file_hash` and `sd_hash`. Throws `MetadataError` for null, for arguments
+ * that the kind does not have, and for invalid values.
  */
 export function setClaimFields(
   claim: Claim,

@@ -1,11 +1,11 @@
 /**
- * Decimal numbers as the reference computes fees and coordinates with: exact when they come in, rounded to 28 digits where
- * they are scaled, and written with an exponent where it is small. Bytes on the chain and texts of answers hang on it.
+ * Decimal numbers with the arithmetic that the reference uses for fees and coordinates: exact when parsed, rounded to 28
+ * digits when scaled, and formatted with an exponent when small. Bytes on the chain and texts in responses depend on it.
  * Source: Python's decimal.py with its default context.
  */
 import { MetadataError } from './metadataError.js';
 
-/** The digits times ten to the exponent. */
+/** A decimal number: the digits times ten to the exponent. */
 export interface Decimal {
   readonly digits: bigint;
   readonly exponent: number;
@@ -13,16 +13,16 @@ export interface Decimal {
 
 /** Significant digits of a result, ties to even. Source: `decimal.DefaultContext.prec`. */
 const PRECISION = 28;
-/** Longest text that is read. Arbitrary: more digits than any number with a meaning has. */
+/** Maximum length of a text. Arbitrary: more digits than any meaningful number has. */
 const MAX_TEXT_CHARS = 1000;
-/** No number of 64 bits has as many digits. */
+/** A 64-bit number has fewer digits. */
 const MAX_INTEGER_DIGITS = 30;
 const PATTERN = /^([+-]?)(?=\d|\.\d)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,9}))?$/i;
 
 const digitCount = (digits: bigint): number => (digits < 0n ? -digits : digits).toString().length;
 const powerOfTen = (exponent: number): bigint => 10n ** BigInt(exponent);
 
-/** The number that the text says, with an exponent or without; white space around it is skipped. Null if it says none. */
+/** Parses a number with or without an exponent, ignoring surrounding white space. Null if it is malformed. */
 export function parseDecimal(text: string): Decimal | null {
   if (text.length > MAX_TEXT_CHARS) return null;
   const match = PATTERN.exec(text.trim());
@@ -33,10 +33,10 @@ export function parseDecimal(text: string): Decimal | null {
 }
 
 const MANTISSA_BITS = 52n;
-/** What the exponent of a double's lowest bit is short of its biased exponent. */
+/** Difference between a double's biased exponent and the exponent of its lowest bit. */
 const EXPONENT_BIAS = 1075;
 
-/** Exactly what the double stands for; null for what is not a number. */
+/** The exact value of a double; null for NaN and infinities. */
 export function decimalOfDouble(value: number): Decimal | null {
   if (!Number.isFinite(value)) return null;
   const bits = new BigUint64Array(new Float64Array([Math.abs(value)]).buffer)[0]!;
@@ -49,7 +49,7 @@ export function decimalOfDouble(value: number): Decimal | null {
   return { digits: signed * 5n ** BigInt(-exponent), exponent };
 }
 
-/** Drops digits so that `PRECISION` are left. */
+/** Rounds to `PRECISION` digits. */
 function round({ digits, exponent }: Decimal): Decimal {
   const surplus = digitCount(digits) - PRECISION;
   if (surplus <= 0) return { digits, exponent };
@@ -62,7 +62,7 @@ function round({ digits, exponent }: Decimal): Decimal {
   return { digits: negative ? -rounded : rounded, exponent: exponent + surplus };
 }
 
-/** The integer part of the number times ten to `power`. Throws `MetadataError` when it is of no use as an integer. */
+/** The integer part of the number times ten to `power`. Throws `MetadataError` when the result is not a usable integer. */
 export function scaleToInteger(number: Decimal, power: number): bigint {
   const { digits, exponent } = round(number);
   const shift = exponent + power;
@@ -71,7 +71,7 @@ export function scaleToInteger(number: Decimal, power: number): bigint {
   return shift < 0 ? digits / powerOfTen(-shift) : digits * powerOfTen(shift);
 }
 
-/** The number with this many places, away from zero if there are more. Throws `MetadataError` when it is too large. */
+/** Rounds to this many decimal places, away from zero. Throws `MetadataError` when the result is too large. */
 export function roundUp(number: Decimal, places: number): Decimal {
   const { digits, exponent } = number;
   const size = digitCount(digits) + exponent + places;
@@ -84,11 +84,11 @@ export function roundUp(number: Decimal, places: number): Decimal {
   return { digits: digits / unit + (digits % unit === 0n ? 0n : sign), exponent: -places };
 }
 
-/** Below zero, zero or above, as the first number is less than the integer, equal or more. */
+/** Negative, zero or positive, as the number is less than, equal to or greater than the integer. */
 export function compareToInteger({ digits, exponent }: Decimal, integer: number): number {
   if (digits === 0n) return -Math.sign(integer);
   const size = digitCount(digits) + exponent;
-  // Integers compared with are small: what is far from them needs no power of ten.
+  // The integers in comparisons are small: a number of a very different magnitude needs no power of ten.
   if (size > PRECISION) return digits < 0n ? -1 : 1;
   if (size < -PRECISION) return integer === 0 ? (digits < 0n ? -1 : 1) : -Math.sign(integer);
   const [left, right] =
@@ -99,8 +99,8 @@ export function compareToInteger({ digits, exponent }: Decimal, integer: number)
 }
 
 /**
- * The text of an integer divided by ten to `places`: trailing zeros go as long as the exponent is below `idealExponent`, and
- * a number below 0.000001, or with an exponent that is above zero, is written with it. Source: `Decimal.__str__`.
+ * The text of an integer divided by ten to `places`. Trailing zeros are removed while the exponent is below `idealExponent`.
+ * Numbers below 0.000001, or with a positive exponent, are written with an exponent. Source: `Decimal.__str__`.
  */
 export function formatQuotient(integer: bigint, places: number, idealExponent = 0): string {
   const negative = integer < 0n;

@@ -1,11 +1,11 @@
-/** The names of an enumeration of the messages, both ways. */
+/** The names of an enumeration of the messages, in both directions. */
 import type { GenEnum } from '@bufbuild/protobuf/codegenv2';
 import { MetadataError } from './metadataError.js';
 
 export interface EnumNames<Value extends number> {
-  /** Throws `MetadataError` where the number has no name. */
+  /** Throws `MetadataError` if the number has no name. */
   nameOf(number: number): string;
-  /** Throws `MetadataError` where there is no such name. */
+  /** Throws `MetadataError` if the name is unknown. */
   numberOf(name: string): Value;
 }
 

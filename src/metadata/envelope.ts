@@ -1,20 +1,20 @@
-/** What stands before the message in the value of a claim and in the data of a support. Source: lbry-sdk lbry/schema/base.py. */
+/** The envelope before the message in the value of a claim and in the data of a support. Source: lbry-sdk lbry/schema/base.py. */
 import { concatBytes, type Bytes } from '../util/bytes.js';
 
-/** First byte: says if a channel's id and signature precede the message. */
+/** First byte: whether a channel's id and signature precede the message. */
 const ENVELOPE = { UNSIGNED: 0, SIGNED: 1 } as const;
-/** Where, behind the first byte, the signature and the message of a signed value begin. */
+/** Offsets at which the signature and the message of a signed value begin. */
 const CHANNEL_ID_END = 21;
 const SIGNATURE_END = 85;
 
 export interface Envelope {
-  /** The channel id of the channel that signed, wire order; null when no one did. */
+  /** Id of the signing channel, wire order; null if unsigned. */
   readonly channelId: Bytes | null;
   readonly signature: Bytes | null;
   readonly message: Bytes;
 }
 
-/** The parts, pointing into the value; of a short one as much as is there. Null if the first byte announces none. */
+/** The parts as views of the value; parts of a truncated value may be shorter. Null if the first byte is unknown. */
 export function openEnvelope(value: Bytes): Envelope | null {
   if (value[0] === ENVELOPE.UNSIGNED) return { channelId: null, signature: null, message: value.subarray(1) };
   if (value[0] !== ENVELOPE.SIGNED) return null;

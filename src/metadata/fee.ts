@@ -1,4 +1,4 @@
-/** What a stream costs: the fee's text, and setting it. Source: lbry-sdk lbry/schema/attrs.py `Fee`. */
+/** The price of a stream: formatting and setting its fee. Source: lbry-sdk lbry/schema/attrs.py `Fee`. */
 import { decodeBase58, encodeBase58 } from '../script/base58.js';
 import { checkRange } from './arguments.js';
 import { formatQuotient, roundUp, scaleToInteger, type Decimal } from './decimal.js';
@@ -14,35 +14,38 @@ const PLACES: ReadonlyMap<string, number> = new Map([
   ['BTC', 8],
   ['USD', 2],
 ]);
-/** QUIRK: cents are divided by 100.0, so that a zero before the point goes into an exponent: ten dollars are `1E+1`. */
+/** QUIRK: cents are divided by 100.0, so a zero before the point becomes an exponent: ten dollars are `1E+1`. */
 const USD_IDEAL_EXPONENT = 1;
-/** QUIRK: an amount without a currency is shown so. */
+/** QUIRK: text of an amount without a currency. */
 const NO_AMOUNT = 'None';
 const MAX_AMOUNT = (1n << 64n) - 1n;
-/** Longest address that is turned into text or back, which takes time by the square of it. A real one has 25 bytes. */
+/** Maximum length of an address that is converted to or from text, which takes quadratic time. A real address has 25 bytes. */
 const MAX_ADDRESS_SIZE = 1024;
 
-/** The address as text. Throws `MetadataError` on one that is absurdly long. */
+/** The address as text. Throws `MetadataError` if it is too long. */
 export function formatFeeAddress(address: Uint8Array): string {
   if (address.length > MAX_ADDRESS_SIZE) throw new MetadataError('The address of the fee is too long');
   return encodeBase58(address);
 }
 
-/** The bytes of an address, of whatever length; its checksum is not looked at. Throws `MetadataError`. */
+/** The bytes of an address, of any length; the checksum is not verified. Throws `MetadataError`. */
 export function parseFeeAddress(text: string): Buffer {
   const bytes = /^[0-9A-Za-z]+$/.test(text) ? decodeBase58(text, MAX_ADDRESS_SIZE) : null;
   if (bytes === null) throw new MetadataError(`'${text}' is not an address`);
   return bytes;
 }
 
-/** Throws `MetadataError` where the currency is unknown. */
+/** Throws `MetadataError` if the currency is unknown. */
 export function formatFeeAmount({ currency, amount }: Fee): string {
   if (currency === 0) return NO_AMOUNT;
   const name = feeCurrencies.nameOf(currency);
   return formatQuotient(amount, PLACES.get(name)!, name === 'USD' ? USD_IDEAL_EXPONENT : 0);
 }
 
-/** Sets currency (its name in capitals) and amount; parts of a cent are rounded up, of a dewie or satoshi dropped. */
+/**
+ * Sets currency (its name in capitals) and amount; fractions of a cent are rounded up, fractions of a dewie or satoshi are
+ * dropped.
+ */
 export function setFeeAmount(fee: Fee, currency: string, amount: Decimal): void {
   const places = PLACES.get(currency);
   if (places === undefined) throw new MetadataError(`Missing or unknown currency provided: ${currency}`);

@@ -14,10 +14,10 @@ const languages = enumNames(Language_LanguageSchema);
 const scripts = enumNames(Language_ScriptSchema);
 const countries = enumNames(Location_CountrySchema);
 
-/** QUIRK: the R before the numbers of areas is taken away, and so is the first letter of countries that begin with it. */
+/** QUIRK: the R before the numbers of areas is removed, and so is the first letter of countries that begin with R. */
 const regionName = (region: number): string => countries.nameOf(region).replace(/^R/, '');
 
-/** The tag; empty parts are left out. Throws `MetadataError` where a number has no name. */
+/** The tag of a language; empty parts are omitted. Throws `MetadataError` if a number has no name. */
 export function formatLanguage({ language, script, region }: Language): string {
   const parts: string[] = [];
   if (language !== 0) parts.push(languages.nameOf(language));
@@ -26,7 +26,7 @@ export function formatLanguage({ language, script, region }: Language): string {
   return parts.join('-');
 }
 
-/** Fills the message with as much of the tag as is understood, and then throws `MetadataError` when that is not all. */
+/** Fills the message with the known parts of the tag, then throws `MetadataError` if a part is unknown. */
 export function setLanguage(message: Language, tag: string): void {
   const parts = tag.split('-');
   message.language = languages.numberOf(parts.shift()!);

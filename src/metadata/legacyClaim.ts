@@ -1,5 +1,5 @@
 /**
- * Claims as clients of 2017 and 2018 wrote them, turned into messages of today. Source: lbry-sdk lbry/schema/compat.py.
+ * Converts claims in the formats of 2017 and 2018 to current messages. Source: lbry-sdk lbry/schema/compat.py.
  */
 import { isUtf8 } from 'node:buffer';
 import { create, isFieldSet } from '@bufbuild/protobuf';
@@ -78,8 +78,8 @@ function openSignature(old: LegacyClaim): Pick<Envelope, 'channelId' | 'signatur
 }
 
 /**
- * The claim, and who signed it; `message` is what the signature is over, the whole value where there is none. Only streams
- * are ever signed. Throws `MetadataError`.
+ * The claim and its signer; `message` is the signed data, or the whole value if there is no signature. Only streams are ever
+ * signed. Throws `MetadataError`.
  */
 export function convertLegacyClaim(value: Bytes): Envelope & { claim: Claim } {
   const old = readPartialMessage(LegacyClaimSchema, value);

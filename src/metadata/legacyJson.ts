@@ -1,4 +1,4 @@
-/** Claims as clients of 2016 wrote them, in JSON, turned into messages of today. Source: lbry-sdk lbry/schema/compat.py. */
+/** Converts claims in the JSON format of 2016 to current messages. Source: lbry-sdk lbry/schema/compat.py. */
 import { create } from '@bufbuild/protobuf';
 import type { Bytes } from '../util/bytes.js';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../util/json/json.js';
@@ -20,10 +20,10 @@ import { MetadataError } from './metadataError.js';
 import { MATURE_TAG } from './tags.js';
 
 const OPENING_BRACE = 0x7b;
-/** Most values in the JSON. Arbitrary: far more than a claim has room for in its script. */
+/** Maximum number of values in the JSON. Arbitrary: far more than fit in a claim script. */
 const MAX_VALUES = 10_000;
 
-/** Whether the value begins as these claims do. */
+/** Whether the value begins like a claim of 2016. */
 export const isLegacyJson = (value: Bytes): boolean => value[0] === OPENING_BRACE;
 
 function parse(value: Bytes): JsonObject {
@@ -37,12 +37,12 @@ function parse(value: Bytes): JsonObject {
   throw new MetadataError('The value is not valid JSON');
 }
 
-/** Last one of the members with the same name. */
+/** The last of several members with the same name. */
 function last(object: JsonObject, name: string): JsonValue | undefined {
   return object.entries.findLast(([key]) => key === name)?.[1];
 }
 
-/** Truth of a value in Python. */
+/** Truthiness of a value in Python. */
 function isTruthy(value: JsonValue | undefined): value is JsonValue {
   if (value === undefined || value === null || value === '' || value === false) return false;
   if (isJsonNumber(value)) return Number(numberText(value)) !== 0;
@@ -61,7 +61,7 @@ function required(object: JsonObject, name: string): JsonValue {
   return value;
 }
 
-/** An unknown language leaves an empty one, or what was understood of it. */
+/** For an unknown language the result is empty, or has only the known parts. */
 function convertLanguage(value: JsonValue): Language {
   const text = textOf(value, 'language');
   const message = create(LanguageSchema);
@@ -83,7 +83,7 @@ function convertFee(fee: JsonObject): Fee {
   return message;
 }
 
-/** The claim. Throws `MetadataError` where something is missing, or not of its kind. */
+/** The converted claim. Throws `MetadataError` if a field is missing or has the wrong type. */
 export function convertLegacyJson(value: Bytes): Claim {
   const old = parse(value);
   const text = (name: string): string =>

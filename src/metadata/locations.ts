@@ -1,4 +1,4 @@
-/** Places of claims: their JSON, and the texts and objects that commands take. Source: lbry-sdk lbry/schema/attrs.py. */
+/** Locations of claims: their JSON, and the texts and objects that commands accept. Source: lbry-sdk lbry/schema/attrs.py. */
 import { create } from '@bufbuild/protobuf';
 import { JsonObject, type JsonValue } from '../util/json/json.js';
 import { JsonParseError, parseJson } from '../util/json/jsonParse.js';
@@ -8,11 +8,11 @@ import { enumNames } from './enumNames.js';
 import { Location_CountrySchema, LocationSchema, type Location } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 
-/** Decimal places that a degree is kept with. */
+/** Decimal places with which degrees are stored. */
 const DEGREE_PLACES = 7;
 const MAX_LATITUDE = 90;
 const MAX_LONGITUDE = 180;
-/** The parts of a text in their order. */
+/** The parts of a location text, in order. */
 const PARTS = ['country', 'state', 'city', 'code', 'latitude', 'longitude'] as const;
 const COORDINATES_FROM = 4;
 
@@ -46,7 +46,7 @@ function setPart(message: Location, name: string, value: JsonValue): void {
   }
 }
 
-/** Parts between colons; those before the coordinates may be left out where the text begins with a number. */
+/** Parts are separated by colons; those before the coordinates may be omitted if the text begins with a number. */
 function setFromText(message: Location, text: string): void {
   const values = text.split(':');
   const names = values.length > 2 || /^[A-Za-z]/.test(text) ? PARTS : PARTS.slice(COORDINATES_FROM);
@@ -65,7 +65,7 @@ function parseObject(text: string): JsonValue {
   }
 }
 
-/** The message of an object, its JSON text, or `country:state:city:code:latitude:longitude`. Throws `MetadataError`. */
+/** Parses an object, its JSON text, or `country:state:city:code:latitude:longitude`. Throws `MetadataError`. */
 export function parseLocation(value: JsonValue): Location {
   const message = create(LocationSchema);
   const parsed = typeof value === 'string' && value.startsWith('{') ? parseObject(value) : value;
@@ -87,8 +87,8 @@ function countryName(number: number): string {
 }
 
 /**
- * `country:state:city:code@latitude,longitude` as far as they are given, degrees times 10,000,000: what places are compared by.
- * Empty where nothing is given.
+ * The key by which locations are compared: `country:state:city:code@latitude,longitude`, limited to the parts that exist,
+ * degrees times 10,000,000. Empty for an empty location.
  */
 export function placeName({ country, state, city, code, latitude, longitude }: Location): string {
   const parts = [countryName(country), state, city, code].map((part) => part.replace(SEPARATORS, ' ').trim());
@@ -97,7 +97,7 @@ export function placeName({ country, state, city, code, latitude, longitude }: L
   return latitude === 0 && longitude === 0 ? path : `${path}@${latitude},${longitude}`;
 }
 
-/** A place, by its name, and those within which it lies; a point by its coordinates alone too. */
+/** A location and the larger ones that contain it, as keys; a point also by its coordinates alone. */
 export function placesAround(name: string): string[] {
   const [path = '', point] = name.split('@');
   const parts = path.split(':');
@@ -107,7 +107,7 @@ export function placesAround(name: string): string[] {
   return point === undefined ? around : [...new Set([...around, name, `@${point}`])];
 }
 
-/** Degrees as text; null for zero, which is not told from none. */
+/** Degrees as text; null for zero, which cannot be distinguished from a missing value. */
 export function formatDegrees(value: number): string | null {
   return value === 0 ? null : formatQuotient(BigInt(value), DEGREE_PLACES);
 }

@@ -7,7 +7,7 @@ export interface MediaType {
   readonly kind: StreamKind;
 }
 
-/** Extensions by media type by kind; a media type may be of several kinds. */
+/** Extensions by media type and kind; a media type may have several kinds. */
 const TABLE: Readonly<Record<StreamKind, Readonly<Record<string, string>>>> = {
   video: {
     'video/x-msvideo': 'avi',
@@ -132,7 +132,7 @@ const TABLE: Readonly<Record<StreamKind, Readonly<Record<string, string>>>> = {
 
 const FALLBACK: MediaType = { mediaType: 'application/octet-stream', kind: 'binary' };
 
-/** What an extension may be though the content says the other. */
+/** Extensions that are accepted although the detected content has the other extension. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['zip', 'cbz'],
   ['rar', 'cbr'],
@@ -151,7 +151,7 @@ for (const extension of [...byExtension.keys()].sort()) {
   if (!kinds.has(mediaType)) kinds.set(mediaType, kind);
 }
 
-/** What comes behind the last dot of a file's name, in lower case; dots at its beginning do not count. */
+/** The extension of a file name in lower case, after the last dot; leading dots do not count. */
 export function extensionOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1).replace(/^\.+/, '');
   const dot = name.lastIndexOf('.');
@@ -160,7 +160,7 @@ export function extensionOf(path: string): string {
   return extension.toLowerCase();
 }
 
-/** Media type by file name, and by the extension of its detected content. */
+/** Media type by file name, or by the extension of its detected content. */
 export function mediaTypeOfFile(path: string, contentExtension: string | null = null): MediaType {
   const named = extensionOf(path);
   const isKept = contentExtension === null || SYNONYMS.get(contentExtension) === named;
@@ -169,7 +169,7 @@ export function mediaTypeOfFile(path: string, contentExtension: string | null = 
   return byExtension.get(extension) ?? { mediaType: `application/x-ext-${extension}`, kind: 'binary' };
 }
 
-/** Kind by media type: that of its alphabetically first extension. */
+/** Kind by media type: that of the media type's alphabetically first extension. */
 export function streamKindOf(mediaType: string): StreamKind {
   return kinds.get(mediaType) ?? 'binary';
 }

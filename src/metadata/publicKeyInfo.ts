@@ -1,4 +1,4 @@
-/** Reads the DER structure in which old channels hold their public key. Source: RFC 5280, RFC 5480. */
+/** Parses the DER structure in which old channels store their public key. Source: RFC 5280, RFC 5480. */
 import type { Bytes } from '../util/bytes.js';
 
 const SEQUENCE = 0x30;
@@ -8,7 +8,7 @@ const NULL = 0x05;
 /** The algorithm of keys on elliptic curves, 1.2.840.10045.2.1. Source: RFC 5480. */
 const EC_PUBLIC_KEY = Buffer.from('2a8648ce3d0201', 'hex');
 
-/** The content of the DER element of that tag at the beginning of the bytes, and what follows it; null if it is not there. */
+/** The content of the DER element with this tag at the start of the bytes, and the remaining bytes; null if it is missing. */
 function readElement(bytes: Bytes, tag: number): { content: Bytes; rest: Bytes } | null {
   let at = 2;
   let size = bytes[1];
@@ -23,13 +23,13 @@ function readElement(bytes: Bytes, tag: number): { content: Bytes; rest: Bytes }
   return { content: bytes.subarray(at, at + size), rest: bytes.subarray(at + size) };
 }
 
-/** Whether the bytes are what may be behind the algorithm: nothing, or the curve's name, parameters, or null. */
+/** Whether the bytes are valid after the algorithm: nothing, the curve's name, parameters, or null. */
 function areCurveParameters(bytes: Bytes): boolean {
   if (bytes.length === 0) return true;
   return [OBJECT_ID, SEQUENCE, NULL].some((tag) => readElement(bytes, tag)?.rest.length === 0);
 }
 
-/** The encoded point within a SubjectPublicKeyInfo, whatever curve it says; null if there is none. */
+/** The encoded point in a SubjectPublicKeyInfo, regardless of the curve; null if there is none. */
 export function readPublicKeyInfo(info: Bytes): Bytes | null {
   const outer = readElement(info, SEQUENCE)?.content;
   const algorithm = outer && readElement(outer, SEQUENCE);
@@ -37,6 +37,6 @@ export function readPublicKeyInfo(info: Bytes): Bytes | null {
   if (!algorithm || !objectId || !EC_PUBLIC_KEY.equals(objectId.content)) return null;
   if (!areCurveParameters(objectId.rest)) return null;
   const bits = readElement(algorithm.rest, BIT_STRING)?.content;
-  // The first byte tells how many bits of the last one do not count.
+  // The first byte is the number of unused bits in the last byte.
   return bits?.[0] === 0 ? bits.subarray(1) : null;
 }

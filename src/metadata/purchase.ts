@@ -1,5 +1,5 @@
 /**
- * The receipt of a purchase: data of an output of its own, behind the output that pays the seller.
+ * The receipt of a purchase: the data of a separate output, after the output that pays the seller.
  * Source: lbry-sdk lbry/schema/purchase.py.
  */
 import { create } from '@bufbuild/protobuf';
@@ -11,13 +11,13 @@ import { readMessage, writeMessage } from './wire.js';
 /** The letter P. */
 const START_BYTE = 0x50;
 
-/** Decodes what `OP_RETURN` pushes. Throws `MetadataError` where it is not a purchase. */
+/** Decodes the data pushed after `OP_RETURN`. Throws `MetadataError` if it is not a purchase. */
 export function decodePurchase(data: Bytes): Purchase {
   if (data[0] !== START_BYTE) throw new MetadataError('The data is not that of a purchase');
   return readMessage(PurchaseSchema, data.subarray(1)).message;
 }
 
-/** What `OP_RETURN` pushes for the purchase of a claim; its id in wire order. */
+/** The data to push after `OP_RETURN` for the purchase of a claim; the claim id is in wire order. */
 export function encodePurchase(claimId: Bytes): Buffer {
   const message = create(PurchaseSchema, { claimHash: claimId });
   return concatBytes(Buffer.of(START_BYTE), writeMessage(PurchaseSchema, message));

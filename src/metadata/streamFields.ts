@@ -1,5 +1,5 @@
 /**
- * Sets the fields of a stream from the arguments of commands: its fee, its source, and what kind of media it is.
+ * Sets the fields of a stream from the arguments of commands: its fee, its source, and its kind of media.
  * Source: lbry-sdk lbry/schema/claim.py `Stream.update`, attrs.py.
  */
 import { create } from '@bufbuild/protobuf';
@@ -50,7 +50,7 @@ function setFee(stream: Stream, args: Arguments): void {
 
 type Dimensions = Partial<Record<'height' | 'width' | 'duration', number>>;
 
-/** Given height, width and duration; null counts as absent. */
+/** Takes height, width and duration; null counts as absent. */
 function takeDimensions(args: Arguments): Dimensions {
   const dimensions: Dimensions = {};
   for (const name of ['height', 'width', 'duration'] as const) {
@@ -61,7 +61,7 @@ function takeDimensions(args: Arguments): Dimensions {
   return dimensions;
 }
 
-/** Sets those that media of this kind have; the kind is not set when there is none of them. */
+/** Sets the dimensions that this kind of media has; if none are given, the kind is not set. */
 function setDimensions(stream: Stream, kind: StreamKind | null, dimensions: Dimensions): void {
   const { height, width, duration } = dimensions;
   const flat = { ...(height === undefined ? {} : { height }), ...(width === undefined ? {} : { width }) };
@@ -79,7 +79,7 @@ function setDimensions(stream: Stream, kind: StreamKind | null, dimensions: Dime
   }
 }
 
-/** The source, and the kind of media that follows from its name, else from its media type. */
+/** Sets the source, and the kind of media, which is derived from the file name or else from the media type. */
 function setStreamSource(
   stream: Stream,
   args: Arguments,
@@ -104,8 +104,8 @@ function setStreamSource(
 }
 
 /**
- * Takes what only streams have, except for the fields of text. `contentExtension` is the extension that fits the content of
- * the stream's file, where that is known. Throws `MetadataError`.
+ * Sets the fields that only streams have, except text fields. `contentExtension` is the extension detected from the content
+ * of the stream's file, if known. Throws `MetadataError`.
  */
 export function setStreamFields(stream: Stream, args: Arguments, contentExtension: string | null): void {
   if (args.takeFlag('clear_fee')) delete stream.fee;

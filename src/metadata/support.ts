@@ -1,11 +1,11 @@
-/** The data that a support may carry: a comment, signed by a channel or not. Source: lbry-sdk lbry/schema/support.py. */
+/** The data that a support may have: a comment, signed by a channel or unsigned. Source: lbry-sdk lbry/schema/support.py. */
 import type { Bytes } from '../util/bytes.js';
 import { openEnvelope, sealEnvelope, type Envelope } from './envelope.js';
 import { SupportSchema, type Support } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 import { readMessage, writeMessage } from './wire.js';
 
-/** `message` is canonical: what a signature is over. */
+/** `message` is canonical: the signed bytes. */
 export interface DecodedSupport extends Envelope {
   readonly support: Support;
 }

@@ -1,11 +1,11 @@
 /** Tags of claims. Source: lbry-sdk lbry/schema/tags.py. */
 
-/** White space as the reference's patterns know it; JavaScript's differs in control characters and U+FEFF. */
+/** White space in the reference's patterns; JavaScript's differs in control characters and U+FEFF. */
 const SPACE = String.raw`[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
 const RUN_OF_SPACE = new RegExp(`${SPACE}{2,}`, 'g');
 const OUTER_SPACE = new RegExp(`^${SPACE}+|${SPACE}+$`, 'g');
 
-/** The form in which a tag is written and looked for; empty when nothing is left of it. */
+/** The form in which a tag is stored and searched; empty if no characters remain. */
 export function normalizeTag(tag: string): string {
   return tag
     .toLowerCase()
@@ -15,5 +15,5 @@ export function normalizeTag(tag: string): string {
     .replace(OUTER_SPACE, '');
 }
 
-/** What the `nsfw` of old claims becomes. */
+/** Tag that replaces `nsfw` of old claims. */
 export const MATURE_TAG = 'mature';

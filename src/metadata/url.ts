@@ -1,18 +1,18 @@
 /**
- * The grammar of `lbry://` URLs: parsing and writing. What a URL leads to is the claim index's business, and names are
- * compared by the chain's rule, not here. Source: lbry-sdk lbry/schema/url.py.
+ * The grammar of `lbry://` URLs: parsing and writing. The claim index resolves URLs, and names are compared by the chain's
+ * rule, not here. Source: lbry-sdk lbry/schema/url.py.
  */
 
 export interface UrlSegment {
-  /** The name of a channel with its `@`. */
+  /** The name of a channel, with its `@`. */
   readonly name: string;
   /** The first 1 to 40 digits of the claim id as printed. */
   readonly claimId: string | null;
-  /** The claim's place among those of the name by amount, from 1. Beyond 2^53 the nearest number that there is. */
+  /** The claim's rank by amount among those of the name, from 1. Values above 2^53 are rounded to a double. */
   readonly amountOrder: number | null;
 }
 
-/** At least one of the two is there; a stream beside a channel is one that the channel signed. */
+/** At least one of both is present; a stream with a channel is one that the channel signed. */
 export interface ClaimUrl {
   readonly channel: UrlSegment | null;
   readonly stream: UrlSegment | null;
@@ -21,13 +21,13 @@ export interface ClaimUrl {
 const SCHEME = 'lbry://';
 const NAME = String.raw`[^=&#:$@%?;"/\\<>{}|^~\x60\[\]\u0000-\u0020\uD800-\uDFFF\uFFFE\uFFFF]+`;
 const MODIFIER = String.raw`(?:[:#]([0-9a-f]{1,40})|\$([1-9][0-9]*))?`;
-/** QUIRK: one line break at the end is passed over, as by the `$` of the reference's pattern. */
+/** QUIRK: one line break at the end is ignored, as by the `$` of the reference's pattern. */
 const PATTERN = new RegExp(
   `^(?:${SCHEME})?(?:(@${NAME})${MODIFIER}(?:/(${NAME})${MODIFIER})?|(${NAME})${MODIFIER})\n?$`,
   'u',
 );
 
-/** The segment of three groups of the pattern, from that of the name on. */
+/** The URL segment in three groups of the pattern, starting with the name's group. */
 function segmentAt(match: RegExpExecArray, group: number): UrlSegment | null {
   const [name, claimId, order] = match.slice(group, group + 3);
   if (name === undefined) return null;

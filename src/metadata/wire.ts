@@ -1,10 +1,10 @@
 /**
- * Reads protobuf messages into the generated types. Written out, though the library has a reader, since signatures are over
- * messages encoded again: so what is kept and what is refused must be that of the library of the reference (the C++ one).
- * Three things differ in the other: a known field of another wire type is an unknown field here; unknown fields are kept in
- * their shortest form; a length that points past its message is refused at once. Bytes that are not UTF-8 are refused in
- * strings. Time and memory are linear in the input, nesting is bounded.
- * Source: protobuf 3.20 parse_context.h, unknown_field_set.cc.
+ * Reads protobuf messages into the generated types. The library's own reader is not used, since signatures are over
+ * re-encoded messages: fields must be kept and rejected exactly as in the reference's library (the C++ one). Three rules
+ * differ in the other reader: a known field with another wire type is an unknown field here; unknown fields are stored in
+ * their shortest form; a length that points past its message is rejected immediately. Strings that are not UTF-8 are
+ * rejected. Time and memory are linear in the input, nesting is bounded. Source: protobuf 3.20 parse_context.h,
+ * unknown_field_set.cc.
  */
 import { isUtf8 } from 'node:buffer';
 import { create, ScalarType, toBinary } from '@bufbuild/protobuf';
@@ -15,9 +15,9 @@ import { MetadataError } from './metadataError.js';
 
 const WIRE = { VARINT: 0, FIXED64: 1, LENGTH: 2, GROUP: 3, END_GROUP: 4, FIXED32: 5 } as const;
 
-/** Messages and groups within one another. Source: `CodedInputStream::default_recursion_limit_`. */
+/** Maximum nesting of messages and groups. Source: `CodedInputStream::default_recursion_limit_`. */
 const MAX_DEPTH = 100;
-/** Longest varints, in bytes: of 64 bits, and of a tag or a length. */
+/** Maximum length of a varint in bytes: 64-bit, and for a tag or a length. */
 const MAX_VARINT_SIZE = 10;
 const MAX_SHORT_VARINT_SIZE = 5;
 /** Lengths are below 2^31. */
@@ -25,21 +25,21 @@ const MAX_LENGTH_TOP = 7;
 
 const { IMPLICIT } = FeatureSet_FieldPresence;
 
-/** A message as something with fields by name. */
+/** A message as an object with fields by name. */
 type Fields = Record<string, unknown>;
 
-/** What reading needs to know of a field. */
+/** Description of a field for the reader. */
 interface FieldPlan {
   readonly name: string;
   readonly wireType: number;
   readonly isList: boolean;
-  /** Whether nothing tells its default from its absence. */
+  /** Whether the field's default value cannot be distinguished from its absence. */
   readonly isImplicit: boolean;
   /** Null for messages. */
   readonly scalar: ScalarType | null;
   readonly message: DescMessage | null;
   readonly oneof: string | null;
-  /** The numbers that a closed enumeration knows; null: any. */
+  /** The values of a closed enumeration; null: any. */
   readonly closedValues: ReadonlySet<number> | null;
 }
 
@@ -75,10 +75,10 @@ function planOf(schema: DescMessage): ReadonlyMap<number, FieldPlan> {
   return plan;
 }
 
-/** Whether a varint of this length with this last byte has the shortest form. */
+/** Whether a varint of this length with this last byte is in its shortest form. */
 const isShortest = (size: number, lastByte: number): boolean => size === 1 || lastByte !== 0;
 
-/** Whether the tag ends a message, be it allowed there or not. */
+/** Whether the tag ends a message, allowed at this position or not. */
 const endsMessage = (tag: number): boolean => tag === 0 || (tag & 7) === WIRE.END_GROUP;
 
 class WireReader {
@@ -88,7 +88,7 @@ class WireReader {
   /** The varint read last, 32 bits each. */
   #low = 0;
   #high = 0;
-  /** Whether what was read so far is as `writeMessage` would write it. */
+  /** Whether the bytes read so far equal the output of `writeMessage`. */
   isCanonical = true;
 
   constructor(bytes: Bytes) {
@@ -100,7 +100,7 @@ class WireReader {
     return this.#bytes[this.#at++]!;
   }
 
-  /** A varint of 64 bits; higher bits of the last byte fall off. */
+  /** Reads a varint of 64 bits; higher bits of the last byte are dropped. */
   #readVarint(end: number): void {
     let low = 0;
     let high = 0;
@@ -194,7 +194,7 @@ class WireReader {
     }
   }
 
-  /** What it stands for is not written where the field has no presence: zero, false, nothing. */
+  /** Clears `isCanonical` for a default value of a field without presence (zero, false, empty), which is not written. */
   #checkDefault(field: FieldPlan, value: unknown): void {
     if (!field.isImplicit) return;
     const isDefault = Buffer.isBuffer(value) ? value.length === 0 : !value;
@@ -262,7 +262,7 @@ class WireReader {
     (message.$unknown ??= []).push({ no: tag >>> 3, wireType: tag & 7, data });
   }
 
-  /** Reads a message that lies within another, into what an earlier field of its number left. */
+  /** Reads a nested message, merging it into an earlier one of the same field. */
   #readInner(field: FieldPlan, before: unknown, end: number): unknown {
     const message = (before ?? create(field.message!)) as Message;
     const innerEnd = this.#readEnd(end);
@@ -292,8 +292,8 @@ class WireReader {
   }
 
   /**
-   * Merges the bytes up to `end` into the message. QUIRK: the outermost one ends without a complaint where a group ends that
-   * did not begin, or at a zero byte; what follows is passed over and is not encoded again.
+   * Merges the bytes up to `end` into the message. QUIRK: the outermost message ends without an error at an end-group tag
+   * without a start, or at a zero byte; later bytes are ignored and are not encoded again.
    */
   readInto(schema: DescMessage, message: Message, end: number): void {
     const plan = planOf(schema);
@@ -332,8 +332,8 @@ function read<Schema extends DescMessage>(
 }
 
 /**
- * The canonical encoding: known fields by their numbers, then unknown ones in the order of arrival. Throws `MetadataError`
- * where a field that proto2 requires is missing.
+ * The canonical encoding: known fields by number, then unknown ones in the order of arrival. Throws `MetadataError` if a
+ * required proto2 field is missing.
  */
 export function writeMessage<Schema extends DescMessage>(
   schema: Schema,
@@ -353,15 +353,15 @@ export interface ReadMessage<Schema extends DescMessage> {
 }
 
 /**
- * The message that the bytes encode; byte fields point into them, and so does the canonical encoding where that is what they
- * are, which takes a third of the time of encoding. Throws `MetadataError` where the reference's library refuses the bytes.
+ * Decodes a message. Byte fields are views of the input. So is the canonical encoding if the input is canonical, which takes
+ * a third of the time of encoding. Throws `MetadataError` for bytes that the reference's library rejects.
  */
 export function readMessage<Schema extends DescMessage>(schema: Schema, bytes: Bytes): ReadMessage<Schema> {
   const { message, isCanonical } = read(schema, bytes);
   return { message, canonical: isCanonical ? bytes : writeMessage(schema, message) };
 }
 
-/** Like `readMessage`, but fields that proto2 requires may be missing, and then there is no encoding. */
+/** Like `readMessage`, but required proto2 fields may be missing; then there is no encoding. */
 export function readPartialMessage<Schema extends DescMessage>(
   schema: Schema,
   bytes: Bytes,

@@ -1,7 +1,7 @@
 /**
- * Puts the next block together: transactions, coinbase, header with the claim root that they lead to. Changes nothing.
- * What was worked out for a tip serves again for later templates on it, which are the same as if they were made from
- * nothing. Source: lbrycrd miner.cpp `BlockAssembler::CreateNewBlock`, `UpdateTime`.
+ * Assembles the next block: transactions, coinbase, and header with the resulting claim root. Changes nothing. Data computed
+ * for a tip is reused for later templates on it; the results are the same as without reuse. Source: lbrycrd miner.cpp
+ * `BlockAssembler::CreateNewBlock`, `UpdateTime`.
  */
 import type { Chain } from '../chain/chain.js';
 import { MAX_BLOCK_SIGOPS_COST, MAX_BLOCK_WEIGHT } from '../consensus/limits.js';
@@ -19,7 +19,7 @@ import { Writer } from '../util/writer.js';
 import { buildCoinbase, coinbaseScriptSig, commitmentScript } from './coinbase.js';
 import { TemplateClaims } from './templateClaims.js';
 
-/** Weight and signature operations kept free for header and coinbase. */
+/** Weight and signature operations reserved for header and coinbase. */
 const RESERVED_WEIGHT = 4000;
 const RESERVED_SIGOPS_COST = 400;
 
@@ -28,9 +28,9 @@ export interface AssemblerOptions {
   maxWeight: number;
   /** `-blockmintxfee`, satoshis per 1,000 virtual bytes. */
   minFeeRatePerKb: bigint;
-  /** `-blockversion`, on regtest only; null takes the one that version bits ask for. */
+  /** `-blockversion`, on regtest only; null: the version computed from version bits. */
   version: number | null;
-  /** Takes a line with the fee rate of each chosen transaction (`-printpriority`). */
+  /** Called with a line with the fee rate of each chosen transaction (`-printpriority`). */
   printPriority?: (line: string) => void;
 }
 
@@ -42,13 +42,13 @@ export interface AssemblerDeps {
 
 /** Content of a block except coinbase and header. Immutable. */
 export interface BlockContents {
-  /** The block that it follows. */
+  /** The parent block. */
   readonly parent: number;
   readonly height: number;
   readonly segwitActive: boolean;
-  /** Whether transactions with witness were welcome. */
+  /** Whether transactions with witness were allowed. */
   readonly includeWitness: boolean;
-  /** The mempool's `changeCount` when they were chosen. */
+  /** The mempool's `changeCount` at the time of the selection. */
   readonly changeCount: number;
   readonly transactions: readonly BlockCandidate[];
   readonly feesSat: bigint;
@@ -60,13 +60,13 @@ export interface BlockContents {
 
 export interface BlockTemplate {
   readonly contents: BlockContents;
-  /** Nonce 0, and no merkle root before `setExtraNonce`. */
+  /** Has nonce 0, and no merkle root before `setExtraNonce`. */
   readonly header: BlockHeader;
   readonly coinbase: Transaction;
 }
 
 export class BlockAssembler {
-  /** The last block assembled: weight with what is reserved, and transactions without the coinbase. */
+  /** The last block assembled: weight including the reserve, and number of transactions without the coinbase. */
   lastBlock = { weight: 0, txCount: 0 };
   private readonly options: AssemblerOptions;
   private readonly deps: AssemblerDeps;
@@ -83,14 +83,14 @@ export class BlockAssembler {
     return this.last?.changeCount ?? 0;
   }
 
-  /** The block that would follow the tip, paying `outputScript`. The chain stands still meanwhile. */
+  /** The block that would follow the tip, paying `outputScript`. The chain must not change during the call. */
   assemble(outputScript: Bytes): Promise<BlockTemplate> {
     return this.deps.chain.exclusively(async () => this.fill(await this.choose(true), outputScript));
   }
 
   /**
-   * The same from what is chosen already, as long as neither tip nor mempool have changed since: the transactions are
-   * those that `assemble` would take now.
+   * The same from an existing selection, if neither tip nor mempool have changed: the transactions are those that `assemble`
+   * would choose now.
    */
   async template(outputScript: Bytes, includeWitness: boolean): Promise<BlockTemplate> {
     const known = this.current(includeWitness);
@@ -115,7 +115,7 @@ export class BlockAssembler {
     const height = index.headers.height(parent) + 1;
     const segwitActive = index.versionBits.isActive('segwit', parent);
     await source.prepareForBlock();
-    // Should the mempool change meanwhile, what is chosen counts as out of date.
+    // If the mempool changes during the selection, the selection counts as outdated.
     const { changeCount } = source;
     const transactions = await this.select(height, parent, segwitActive && includeWitness);
     const feesSat = transactions.reduce((sum, tx) => sum + tx.feeSat, 0n);
@@ -160,7 +160,7 @@ export class BlockAssembler {
     return chosen;
   }
 
-  /** Coinbase and header for now. */
+  /** Creates coinbase and header for the current time. */
   private fill(contents: BlockContents, outputScript: Bytes): BlockTemplate {
     const { params, index } = this.deps.chain.deps;
     const { active, headers, versionBits } = index;
@@ -179,13 +179,13 @@ export class BlockAssembler {
   }
 }
 
-/** The fee rate that counts for the order, and the transaction. Source: `BlockAssembler::AddToBlock`. */
+/** Log line with the transaction and the fee rate that determines the order. Source: `BlockAssembler::AddToBlock`. */
 function feeLine({ modifiedFeeSat, sizeBytes, txid }: BlockCandidate): string {
   const feeRatePerKb = (modifiedFeeSat * 1000n) / BigInt(sizeBytes);
   return `fee ${formatCoins(feeRatePerKb)} LBC/kB txid ${hashToHex(txid)}`;
 }
 
-/** Puts the extra nonce into the coinbase and the root that follows into the header. */
+/** Writes the extra nonce to the coinbase and the resulting merkle root to the header. */
 export function setExtraNonce({ contents, header, coinbase }: BlockTemplate, extraNonce: number): void {
   const scriptSig = coinbaseScriptSig(contents.height, extraNonce);
   assert(scriptSig.length <= 100, 'a coinbase script has at most 100 bytes');

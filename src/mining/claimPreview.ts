@@ -1,10 +1,9 @@
 /**
- * The claim root of a block that would follow the tip, and again of one with a few other transactions: only the names that
- * the difference concerns are recomputed. Writes nothing; one preview belongs to one tip.
- *
- * It rests on names being independent of one another, which holds once the last fork has passed, but for questions that
- * the trie's shape answers (whether a name without claims is a branching point). Where one comes up, around the forks,
- * and where normalizing a name twice makes another one, the whole block is computed as in connecting it.
+ * The claim root of a block that would follow the tip, computed again for slightly different transactions: only the names
+ * affected by the difference are recomputed. Writes nothing; one preview belongs to one tip. It relies on names being
+ * independent of one another. This holds after the last fork, except where the shape of the trie matters (whether a name
+ * without claims is a branching point). In such a case, around the forks, and if normalizing a name twice gives another
+ * name, the whole block is computed as when connecting it.
  */
 import type { ClaimWork } from '../claimtrie/claimWork.js';
 import { claimsHash } from '../claimtrie/claimsHash.js';
@@ -25,14 +24,14 @@ import type { RowTransaction } from '../store/rows/rows.js';
 import { assert } from '../util/assert.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
-/** The shape of the trie decides, which only the whole block knows. */
+/** The shape of the trie matters, which only the computation of the whole block knows. */
 class Undecided extends Error {}
 
 /**
- * Stands for the trie while single names are computed: knows of each whether it has claims, nothing of its surroundings.
+ * Replaces the trie while single names are computed: knows for each name whether it has claims, but not its surroundings.
  */
 class LoneNames extends WorkTrie {
-  /** Owners are being settled: what is asked from now on bears on heights without claims only. */
+  /** Owners are being decided: lookups from now on affect only the heights of names without claims. */
   settling = false;
   private readonly work: ClaimWork;
 
@@ -67,7 +66,7 @@ export interface ScratchRows {
   discard(rows: RowTransaction): Promise<void>;
 }
 
-/** What the block does under one name: the parts of its transactions, in order, and all names that were loaded for it. */
+/** The block's effects under one name: the parts of its transactions, in order, and all names loaded for them. */
 interface NameGroup {
   parts: readonly ClaimTx[];
   names: readonly string[];
@@ -79,23 +78,23 @@ export class ClaimPreview {
   private readonly store: ScratchRows;
   private readonly claims: ClaimStore;
   private readonly height: number;
-  /** Whether names may be computed one by one. */
+  /** Whether names may be computed separately. */
   private readonly divides: boolean;
   private readonly allClaims: boolean;
   private summary: Summary | null = null;
   private due: readonly DueEntry[] = [];
   private expiring: readonly Item[] = [];
-  /** The trie with what was computed last, hashed. */
+  /** The trie with the results of the last computation, hashed. */
   private trie = this.newTrie();
   private groups = new Map<string, NameGroup>();
-  /** How the names of the trie that were loaded are in it now. */
+  /** The current outcome in the trie for each loaded name. */
   private readonly outcomes = new Map<string, Outcome>();
-  /** Source of nodes that were not prefetched, set while a root is computed. */
+  /** Source of nodes that were not prefetched; set while a root is computed. */
   private paths: WorkStore | null = null;
   private readonly split = new WeakMap<ClaimTx, ReadonlyMap<string, ClaimTx> | null>();
   private last: { transactions: readonly ClaimTx[]; root: Buffer } | null = null;
 
-  /** Preview of the block at `height`, the one after the tip. */
+  /** Preview of the block at `height`, the next block after the tip. */
   constructor(store: ScratchRows, claims: ClaimStore, height: number) {
     const { rules } = claims;
     this.store = store;
@@ -106,7 +105,7 @@ export class ClaimPreview {
     this.allClaims = hashesAllClaims(rules, height - 1);
   }
 
-  /** The root after the block with these operations. Run it while nothing else changes the chain. */
+  /** The root after the block with these operations. Nothing else may change the chain during the call. */
   async root(transactions: readonly ClaimTx[]): Promise<Buffer> {
     if (this.last && sameItems(this.last.transactions, transactions)) return this.last.root;
     const rows = this.store.begin();
@@ -115,7 +114,7 @@ export class ClaimPreview {
       this.last = { transactions, root };
       return root;
     } catch (error) {
-      // What was computed halfway must not be built upon.
+      // A partial result must not be reused.
       this.forget();
       throw error;
     } finally {
@@ -143,7 +142,7 @@ export class ClaimPreview {
     return Buffer.from((await this.claims.connect(rows, block)).root);
   }
 
-  /** Null when names cannot be computed one by one; then nothing of the preview has changed. */
+  /** Null when names cannot be computed separately; the preview is then unchanged. */
   private async update(rows: RowTransaction, transactions: readonly ClaimTx[]): Promise<Buffer | null> {
     if (!this.divides) return null;
     const { summary, due, expiring } = await this.begin(rows);
@@ -185,7 +184,7 @@ export class ClaimPreview {
     return { summary: this.summary, due: this.due, expiring: this.expiring };
   }
 
-  /** The name under which everything is filed that this one bears on; null when there is more than one. */
+  /** The name of the group to which this name belongs; null when there is more than one. */
   private groupOf(name: string): string | null {
     const normalized = normalizeKey(name);
     return normalizeKey(normalized) === normalized ? normalized : null;
@@ -236,7 +235,7 @@ export class ClaimPreview {
     return new WorkStore(block, { rows, versions: new VersionWriter(proofWindow), idle: null, lateReads });
   }
 
-  /** Computes the groups again and puts the outcome into the trie. */
+  /** Computes the groups again and stores the outcomes in the trie. */
   private async compute(
     rows: RowTransaction,
     stale: readonly string[],
@@ -271,7 +270,7 @@ export class ClaimPreview {
     }
   }
 
-  /** Brings the trie from the outcomes so far to those of `work`, and hashes it. */
+  /** Updates the trie from the previous outcomes to those of `work`, and hashes it. */
   private async place(rows: RowTransaction, work: ClaimWork, computed: WorkStore): Promise<void> {
     const { trie, outcomes } = this;
     const paths = this.storeOf(rows);

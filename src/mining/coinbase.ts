@@ -1,5 +1,5 @@
 /**
- * The first transaction of a block that we make: height, extra nonce, reward, witness commitment.
+ * The coinbase of a block that we assemble: height, extra nonce, reward, witness commitment.
  * Source: lbrycrd miner.cpp `CreateNewBlock`, `IncrementExtraNonce`; validation.cpp `GenerateCoinbaseCommitment`.
  */
 import { witnessCommitmentScript, witnessMerkleRoot } from '../consensus/witnessCommitment.js';
@@ -10,11 +10,11 @@ import { pushData, pushNumber } from '../script/script.js';
 import { encodeScriptNumber } from '../script/scriptNumber.js';
 import { concatBytes, type Bytes } from '../util/bytes.js';
 
-/** What the commitment is salted with, and the coinbase's only witness item (BIP141). */
+/** The reserved value that is hashed with the witness root, and the coinbase's only witness item (BIP141). */
 export const WITNESS_RESERVED_VALUE: Bytes = new Uint8Array(32);
 const HASH_SIZE_BYTES = 32;
 
-/** The height (BIP34), then the extra nonce; 0 stands for one that a miner will put in. */
+/** The height (BIP34), then the extra nonce; 0 is a placeholder that a miner replaces. */
 export function coinbaseScriptSig(height: number, extraNonce: number): Buffer {
   const nonce = extraNonce === 0 ? Buffer.of(OP.OP_0) : pushData(encodeScriptNumber(extraNonce));
   return concatBytes(pushNumber(height), nonce);
@@ -42,7 +42,7 @@ export interface CoinbaseParts {
   valueSat: bigint;
   /** See `commitmentScript`. */
   commitment: Bytes;
-  /** Whether segwit is in force for the block; the commitment is made in any case, its witness only then. */
+  /** Whether segwit is active for the block; the commitment is always created, the coinbase's witness only if active. */
   segwitActive: boolean;
 }
 

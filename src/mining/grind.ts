@@ -1,6 +1,6 @@
 /**
- * Searching for a nonce, in slices so that the event loop runs meanwhile: by the addon, or by its readable fallback.
- * Knows headers and targets only.
+ * Searches for a nonce, in slices so that the event loop is not blocked: by the addon, or by its readable fallback. Depends
+ * only on headers and targets.
  */
 import { setImmediate } from 'node:timers/promises';
 import { hashToNumber } from '../primitives/compactTarget.js';
@@ -10,7 +10,7 @@ import type { Bytes } from '../util/bytes.js';
 
 /** Offset of the nonce in a header. */
 const NONCE_OFFSET = 108;
-/** Hashes between two turns of the event loop: about ten milliseconds' worth of each kind. */
+/** Hashes between two turns of the event loop: about ten milliseconds for each implementation. */
 const NATIVE_SLICE = 2048;
 const TWIN_SLICE = 256;
 

@@ -1,22 +1,22 @@
 /**
- * Waiting for work that is worth more than what a miner has: another tip, or after a while another mempool (BIP22 long
+ * Waits for work that is better than a miner's current work: another tip, or after some time a changed mempool (BIP22 long
  * polling). Source: lbrycrd rpc/mining.cpp `getblocktemplate`.
  */
 import type { Chain } from '../chain/chain.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
 
-/** A changed mempool is not a reason to wake anyone before this time, and is searched this often afterwards. */
+/** A changed mempool ends the wait only after this time; it is then checked at this interval. */
 const FIRST_LOOK_MS = 60_000;
 const NEXT_LOOK_MS = 10_000;
 
 export interface KnownWork {
-  /** The block that the miner's template follows, wire order. */
+  /** The parent of the miner's template, wire order. */
   readonly tip: Bytes;
-  /** The mempool's `changeCount` at that template. */
+  /** The mempool's `changeCount` of that template. */
   readonly changeCount: number;
 }
 
-/** Resolves when there is other work than `known`, or `signal` aborts. */
+/** Resolves when the work differs from `known`, or `signal` aborts. */
 export async function waitForWork(
   chain: Chain,
   source: { readonly changeCount: number },

@@ -1,5 +1,5 @@
 /**
- * Making blocks on demand and taking those of others: what the RPC methods of mining stand on.
+ * Mines blocks on demand and accepts blocks from miners: the implementation of the mining RPC methods.
  * Source: lbrycrd rpc/mining.cpp `generateBlocks`.
  */
 import { loadBlock, type LoadedBlock } from '../chain/blocks/loadedBlock.js';
@@ -23,24 +23,24 @@ import { letOthersWork } from '../scheduler/pace.js';
 import { checkProposal } from './proposal.js';
 import { submitBlock } from './submitBlock.js';
 
-/** Nonces tried before a new template is made. Source: `nInnerLoopCount`. */
+/** Nonces tried before a new template is created. Source: `nInnerLoopCount`. */
 const NONCES_PER_TEMPLATE = 0x10000;
 
 export interface MiningService {
-  /** The last block assembled: weight with what is reserved, and transactions without the coinbase. */
+  /** The last block assembled: weight including the reserve, and number of transactions without the coinbase. */
   readonly lastBlock: { readonly weight: number; readonly txCount: number };
   /** `changeCount` of the mempool for that block; 0 before the first. */
   readonly lastChangeCount: number;
   /**
-   * Mines up to `count` blocks that pay `outputScript`, trying at most `maxTries` nonces in all; answers their ids in
-   * wire order. Rejects with `MiningError` when the chain refuses what was made.
+   * Mines up to `count` blocks that pay `outputScript`, trying at most `maxTries` nonces in total; returns their ids in wire
+   * order. Rejects with `MiningError` when the chain rejects a mined block.
    */
   generate(outputScript: Bytes, count: number, maxTries: number, signal: AbortSignal): Promise<Buffer[]>;
-  /** Default payout script: the addresses of `-miningaddress` in turn; null without any. */
+  /** Default payout script: the addresses of `-miningaddress` in turn; null if there are none. */
   nextPayoutScript(): Bytes | null;
   /**
-   * The block that a miner should work on now; it has no merkle root. `includeWitness` says whether it may hold
-   * transactions with witness.
+   * The current block template for a miner; it has no merkle root. `includeWitness`: whether it may contain transactions
+   * with witness.
    */
   template(outputScript: Bytes, includeWitness: boolean): Promise<BlockTemplate>;
   /** See `longPoll.ts`. */
@@ -51,7 +51,7 @@ export interface MiningService {
   submit(block: LoadedBlock): Promise<string | null>;
 }
 
-/** The chain refused a block that we had made; the cause is its verdict. */
+/** The chain rejected a block that we mined; the cause is the verdict. */
 export class MiningError extends Error {
   override readonly name = 'MiningError';
 
@@ -124,7 +124,7 @@ export class Miner implements MiningService {
       triesLeft -= nonce;
       header.nonce = nonce;
       const block = loadBlock(formatTemplate(template));
-      // The very block that was mined, and invalidated, a moment ago: another coinbase makes another block.
+      // The same block was mined and invalidated before: a new coinbase gives another block.
       if (chain.index.headers.find(block.hash) !== NO_HEADER) continue;
       const { error } = await chain.processBlock(block, true);
       if (error) throw new MiningError(error);

@@ -1,5 +1,5 @@
 /**
- * A block that a miner would like to make, compared with every rule but proof of work (BIP23). Keeps nothing.
+ * Checks a miner's block proposal against every rule except proof of work (BIP23). Stores nothing.
  * Source: lbrycrd rpc/mining.cpp `getblocktemplate`.
  */
 import type { Chain } from '../chain/chain.js';
@@ -8,8 +8,8 @@ import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import { equalBytes } from '../util/bytes.js';
 
 /**
- * Null when the block would be right, else `duplicate`, `duplicate-invalid`, `duplicate-inconclusive` (known, and not
- * judged yet), `inconclusive-not-best-prevblk` or the reason for which it would be refused.
+ * Null when the block would be valid. Else `duplicate`, `duplicate-invalid`, `duplicate-inconclusive` (known, not validated
+ * yet), `inconclusive-not-best-prevblk` or the reason for the rejection.
  */
 export async function checkProposal(chain: Chain, block: LoadedBlock): Promise<string | null> {
   const { headers } = chain.index;

@@ -1,5 +1,5 @@
 /**
- * A block from a miner: mends its coinbase, hands it to the chain, and puts the verdict in BIP22's words.
+ * Accepts a block from a miner: completes its coinbase, submits it to the chain, and returns the verdict in BIP22's terms.
  * Source: lbrycrd rpc/mining.cpp `submitblock`, validation.cpp `UpdateUncommittedBlockStructures`.
  */
 import type { Chain } from '../chain/chain.js';
@@ -21,15 +21,14 @@ import { concatBytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 import { WITNESS_RESERVED_VALUE } from './coinbase.js';
 
-/** Whether the block begins with a coinbase, without which it is not even looked at. */
+/** Whether the block begins with a coinbase; other blocks are rejected at once. */
 export function startsWithCoinbase({ parsed }: LoadedBlock): boolean {
   return parsed.txCount > 0 && (parsed.txs[TX_FLAGS]! & TX_IS_COINBASE) !== 0;
 }
 
 /**
- * The block with the reserved witness value in its coinbase, where that commits to witnesses but carries none: miners
- * that do not know segwit leave it out. One that is too long is left as it is: it is refused before anyone asks for the
- * value.
+ * Adds the reserved witness value to the coinbase if it commits to witnesses but has none: miners without segwit support
+ * omit it. A block that is too long is not changed: it is rejected before the value is needed.
  */
 async function withReservedValue(block: LoadedBlock): Promise<LoadedBlock> {
   const { raw, parsed } = block;
@@ -46,9 +45,9 @@ async function withReservedValue(block: LoadedBlock): Promise<LoadedBlock> {
 }
 
 /**
- * Null when the block is right and on the active chain, else `duplicate`, `duplicate-invalid`, `inconclusive` (stored
- * on a side branch), `invalid` (refused before it was stored) or the reason for which it could not be connected.
- * The block must start with a coinbase.
+ * Null when the block is valid and on the active chain. Else `duplicate`, `duplicate-invalid`, `inconclusive` (stored on a
+ * side branch), `invalid` (rejected before it was stored) or the reason why it could not be connected. The block must start
+ * with a coinbase.
  */
 export async function submitBlock(chain: Chain, block: LoadedBlock): Promise<string | null> {
   const { headers, versionBits } = chain.index;

@@ -1,6 +1,6 @@
 /**
- * What the transactions chosen for a block do to the claim trie, and the root that follows. Remembers both for one tip, so
- * that a template with a few more transactions costs what these do. Changes nothing.
+ * The effects on the claim trie of the transactions chosen for a block, and the resulting root. Caches both for one tip, so
+ * that a template with a few more transactions costs only these. Changes nothing.
  */
 import { blockClaims } from '../chain/connect/blockClaims.js';
 import { withClaimRepair } from '../chain/open/claimRepair.js';
@@ -14,7 +14,7 @@ import { toLatin1 } from '../util/bytes.js';
 import { Writer } from '../util/writer.js';
 import { ClaimPreview } from './claimPreview.js';
 
-/** Transactions that are looked at between two chances to yield. Arbitrary: some milliseconds' worth. */
+/** Transactions processed between two possible pauses. Arbitrary: some milliseconds. */
 const TRANSACTIONS_AT_ONCE = 500;
 /** Header and number of transactions. */
 const HEAD_SIZE_BYTES = HEADER_SIZE_BYTES + 9;
@@ -23,10 +23,10 @@ export class TemplateClaims {
   private readonly deps: ConnectDeps;
   private readonly height: number;
   private readonly preview: ClaimPreview;
-  /** Operations of transactions looked at already; null if there are none. */
+  /** Cached operations of transactions; null if a transaction has none. */
   private readonly known = new WeakMap<BlockCandidate, ClaimTx | null>();
 
-  /** Preview of the block at `height`, the one after the tip. */
+  /** Preview of the block at `height`, the next block after the tip. */
   constructor(deps: ConnectDeps, height: number) {
     this.deps = deps;
     this.height = height;
@@ -34,8 +34,8 @@ export class TemplateClaims {
   }
 
   /**
-   * The claim root after a block of these transactions, each after those that it spends. Run it while nothing else
-   * changes the chain.
+   * The claim root after a block of these transactions, each after those that it spends. Nothing else may change the chain
+   * during the call.
    */
   async root(transactions: readonly BlockCandidate[]): Promise<Buffer> {
     const news = transactions.filter((tx) => !this.known.has(tx));
@@ -52,7 +52,7 @@ export class TemplateClaims {
     return withClaimRepair(this.deps, () => this.preview.root(operations));
   }
 
-  /** Reads the operations as a block of the transactions, and of what these spend in the mempool, would be read. */
+  /** Reads the operations of the transactions, and of those that they spend in the mempool, as if they were in a block. */
   private async learn(news: readonly BlockCandidate[]): Promise<void> {
     const { coins } = this.deps;
     const wanted = new Set(news);
@@ -67,7 +67,7 @@ export class TemplateClaims {
   }
 }
 
-/** A block without meaning in its header. */
+/** A block with a placeholder header. */
 function formatTransactions(transactions: readonly BlockCandidate[]): Buffer {
   const size = transactions.reduce((sum, tx) => sum + tx.bytes.length, HEAD_SIZE_BYTES);
   const writer = new Writer(size).raw(new Uint8Array(HEADER_SIZE_BYTES)).compactSize(transactions.length);

@@ -1,7 +1,7 @@
 /**
- * Where the addon may lie, and how one is made where none fits. A checkout has the one that `npm run build` makes. A
- * package brings prebuilt ones (`scripts/buildPrebuilt.mjs`), found by system, processor and C library, since npm may not
- * run scripts when it installs; what is built for this machine comes first.
+ * Possible locations of the addon, and how to build one if none fits. A checkout has the one built by `npm run build`. A
+ * package contains prebuilt ones (`scripts/buildPrebuilt.mjs`), chosen by system, processor and C library, since npm may not
+ * run scripts during installation. An addon built on this machine has priority.
  */
 import { accessSync, closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -9,15 +9,15 @@ import { join } from 'node:path';
 import { programVersion, projectFile } from '../util/project.js';
 
 const ADDON = 'lbcnode.node';
-/** Bytes of a program within which it names its loader. */
+/** Number of bytes at the start of an executable that contain the name of its loader. */
 const PROGRAM_HEAD_BYTES = 4096;
 
-/** Whether this is the project itself and not the package made of it. */
+/** Whether this is a checkout of the project, not the package built from it. */
 export function isCheckout(): boolean {
   return existsSync(projectFile('src'));
 }
 
-/** Whether Node is linked with musl: its program asks for musl's loader. */
+/** Whether Node is linked with musl: its executable names musl's loader. */
 function hasMusl(): boolean {
   if (process.platform !== 'linux') return false;
   const head = Buffer.alloc(PROGRAM_HEAD_BYTES);
@@ -41,7 +41,7 @@ export function targetName(): string {
   return (name ??= `${process.platform}-${process.arch}${hasMusl() ? '-musl' : ''}`);
 }
 
-/** The user's own folder for an addon; null without a home. */
+/** The folder for an addon in the user's home; null without a home. */
 function userFolder(): string | null {
   try {
     const caches = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
@@ -51,7 +51,7 @@ function userFolder(): string | null {
   }
 }
 
-/** The files that may be the addon for this machine, the best first. */
+/** The files that may be the addon for this machine, in order of preference. */
 export function addonCandidates(): string[] {
   const own = projectFile('build', ADDON);
   if (isCheckout()) return [own];
@@ -59,7 +59,7 @@ export function addonCandidates(): string[] {
   return [own, ...(user === null ? [] : [join(user, ADDON)]), projectFile('prebuilds', targetName(), ADDON)];
 }
 
-/** The script that builds the addon, and the folder to build it in; null if it is not shipped or there is no such folder. */
+/** The script that builds the addon, and the build folder; null if the script is not included or there is no folder. */
 export function addonBuilder(): { script: string; folder: string } | null {
   const script = projectFile('scripts', 'buildNative.mjs');
   if (isCheckout() || !existsSync(script)) return null;
@@ -90,7 +90,7 @@ function compilerCommand(): string {
   return hasMusl() ? '`apk add g++ linux-headers`' : '`apt install g++`';
 }
 
-/** The text as one word of a POSIX shell. */
+/** The text quoted as one word of a POSIX shell. */
 function shellWord(text: string): string {
   return /^[\w./=@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -9,18 +9,18 @@ export interface ParsedBlock {
   txs: Uint32Array;
   inputs: Uint32Array;
   outputs: Uint32Array;
-  /** 32 bytes a transaction, wire order. */
+  /** 32 bytes per transaction, wire order. */
   txids: Buffer;
   wtxids: Buffer;
   /** Root over `txids`; 32 zero bytes without transactions. */
   merkleRoot: Buffer;
-  /** Whether the tree hashes two equal neighbours (CVE-2012-2459). */
+  /** Whether two equal siblings are hashed together (CVE-2012-2459). */
   mutated: boolean;
   /** Root over `wtxids` with a zero leaf for the first transaction (BIP141). */
   witnessMerkleRoot: Buffer;
-  /** Bytes read. Differs from `sizeBytes` when a transaction carries the witness marker without any witness. */
+  /** Number of bytes read. Differs from `sizeBytes` when a transaction has the witness marker but no witness. */
   consumedBytes: number;
-  /** Size as the reference would serialize it again, with witness. */
+  /** Size of the reference's serialization, with witness. */
   sizeBytes: number;
   strippedSizeBytes: number;
   /** BIP141: three times the stripped size plus the size. */
@@ -36,13 +36,13 @@ export interface ResolvedInputs {
   amounts: BigInt64Array;
   scriptOffsets: Uint32Array;
   scriptLengths: Uint32Array;
-  /** All spent scripts back to back. */
+  /** All spent scripts, concatenated. */
   scripts: Buffer;
   /** 0: found; 1: missing or spent already (in the same block too). */
   status: Uint8Array;
   /** Kind of the spent script, as in the outputs' claim-kind column. */
   claimKinds: Uint8Array;
-  /** Numbers of the transactions with an output that exists unspent before the block (BIP30). */
+  /** Numbers of the transactions with an output that already exists unspent before the block (BIP30). */
   duplicates: Uint32Array;
   /** As `ParsedBlock.packed`. */
   packed?: Buffer;
@@ -76,22 +76,21 @@ export interface NativeCoinTable {
 }
 
 /**
- * Rows by their key, off the JavaScript heap; `null` marks a deletion. Keys are strings of one code unit a byte, or bytes.
- * Records are those of `store/leveldb/flushJournal.ts`.
+ * Rows by their key, off the JavaScript heap; `null` marks a deletion. Keys are strings of one code unit per byte, or bytes.
+ * Records have the format of `store/leveldb/flushJournal.ts`.
  */
 export interface NativeRows {
   /** Memory that the rows take. */
   readonly sizeBytes: number;
   readonly count: number;
   /**
-   * Writes the value to the start of `target` when that has room for it. Its length; -1 when nothing is known of the key,
-   * -2 for a deletion.
+   * Copies the value to the start of `target` if it fits. Returns its length; -1 if the key is unknown, -2 for a deletion.
    */
   read(key: Uint8Array | string, target: Uint8Array): number;
   set(key: Uint8Array | string, value: Uint8Array | null): void;
-  /** Sets the rows of records as `walk` writes them whose keys begin with this byte. */
+  /** Sets the rows of records (as written by `walk`) whose keys begin with this byte. */
   setRecords(kind: number, records: Uint8Array): void;
-  /** The same of all records. */
+  /** The same for all records. */
   addRecords(records: Uint8Array): void;
   /**
    * `u32 how many of the keys nothing is known of ‖ packed values` of the keys of records, 0xfffffffe in place of a
@@ -99,26 +98,29 @@ export interface NativeRows {
    */
   readRecords(records: Uint8Array): Buffer;
   clear(): void;
-  /** Starts a walk over all rows, by the first byte of their key; for tables without a bound. Nothing may change before its end. */
+  /**
+   * Starts a walk over all rows, grouped by the first byte of their keys; for tables without a size limit. The table must
+   * not change until the walk ends.
+   */
   beginWalk(): void;
-  /** Writes the next records to `target`: how many bytes. 0 at the end; -n when the next one needs n bytes. */
+  /** Writes the next records to `target`. Returns the number of bytes; 0 at the end; -n when the next record needs n bytes. */
   walk(target: Uint8Array): number;
-  /** Records from `gte` up to but not including `lt`, ascending, if there are any; for tables without a bound. */
+  /** Records from `gte` up to but not including `lt`, ascending, if there are any; for tables without a size limit. */
   range(gte: Uint8Array | string, lt: Uint8Array | string): Buffer | undefined;
-  /** How often `beginChange` was called. */
+  /** Number of calls of `beginChange`. */
   readonly changes: number;
-  /** The number by which other threads attach (`RowView`); for tables without a bound. */
+  /** The number by which other threads attach (`RowView`); for tables without a size limit. */
   share(): number;
-  /** Other threads see all or none of what is changed from here up to `endChange`, which must follow in the same turn. */
+  /** Other threads see either all or none of the changes up to `endChange`, which must be called in the same turn. */
   beginChange(): void;
   endChange(): void;
 }
 
-/** What another thread of the process reads: the rows of a table over those of a database, each by its number. */
+/** The rows that another thread reads: those of a table over those of a database, each given by its number. */
 export interface NativeRowView {
-  /** See `NativeRows`: grows before anything of a change can be seen. */
+  /** See `NativeRows`: incremented before any part of a change is visible. */
   readonly changes: number;
-  /** Packed values of all keys. Throws an error whose code is LEVEL_DATABASE_NOT_OPEN where the database is closed. */
+  /** Packed values of all keys. Throws an error with the code LEVEL_DATABASE_NOT_OPEN if the database is closed. */
   getMany(keys: readonly string[]): Buffer;
   /**
    * Size of the table's records (u32, little endian) ‖ these, ascending, with deletions ‖ what `rangeNow` writes of the
@@ -150,9 +152,9 @@ export interface NativeSettled {
 
 /** Address index rows of a block. */
 export interface NativeAddressRows {
-  /** Rows of histories and unspent outputs, in the order in which they count. */
+  /** Rows of histories and unspent outputs. Their order matters. */
   records: Buffer;
-  /** What the block adds to the sums of the scripts that it touches, as records of their rows. */
+  /** The amounts that the block adds to the sums of the scripts touched, as records. */
   totals: Buffer;
 }
 
@@ -168,22 +170,22 @@ export interface NativeDatabaseOptions {
 }
 
 /**
- * LevelDB. Every read verifies checksums; what fails them throws, or rejects with, an error whose `code` is
- * LEVEL_CORRUPTION. Keys are strings of one code unit a byte. Nothing may be under way, and no walk open, at `close`.
- * "Packed values" are `u32 length, or 0xffffffff where there is no row ‖ value`; records those of
- * `store/rows/rowRecords.ts`; all numbers are little endian.
+ * LevelDB. Every read verifies checksums; a failure throws, or rejects with, an error whose `code` is LEVEL_CORRUPTION. Keys
+ * are strings of one code unit per byte. No operation may be pending, and no walk open, at `close`. "Packed values" are `u32
+ * length, or 0xffffffff where there is no row ‖ value`; records those of `store/rows/rowRecords.ts`; all numbers are little
+ * endian.
  */
 export interface NativeDatabase {
   open(): Promise<void>;
-  /** Waits for other threads that are reading. */
+  /** Waits for reads by other threads. */
   close(): Promise<void>;
-  /** The number by which other threads attach (`NativeRowView`); the same database when it is opened again. */
+  /** The number by which other threads attach (`NativeRowView`); it stays valid when the database is reopened. */
   share(): number;
-  /** Number of the newest put or delete. */
+  /** Sequence number of the newest put or delete. */
   readonly sequence: number;
   /**
-   * Writes packed values of the first of the keys to `target`: up to the first one that took `slowMicros`, or that came
-   * after `budgetMicros`. How many bytes; -n when there is no room for the n bytes.
+   * Writes packed values of the first keys to `target`: up to the first key that took `slowMicros`, or that was read after
+   * `budgetMicros`. Returns the number of bytes; -n when the n bytes do not fit.
    */
   getNow(
     keys: readonly string[],
@@ -195,8 +197,8 @@ export interface NativeDatabase {
   /** Packed values of all keys, read on another thread. */
   getMany(keys: readonly string[], fillCache: boolean): Promise<Buffer>;
   /**
-   * Packed values of the keys of records, those that are not in `known`, where `NativeRows.readRecords` left them unknown,
-   * read on another thread. Neither may change meanwhile.
+   * Packed values of the keys of records that `NativeRows.readRecords` left unknown in `known`, read on another thread. Both
+   * arguments must not change before the promise settles.
    */
   getUnknown(records: Uint8Array, known: Uint8Array, fillCache: boolean): Promise<Buffer>;
   /**
@@ -211,7 +213,7 @@ export interface NativeDatabase {
     budgetMicros: number,
     target: Uint8Array,
   ): number;
-  /** The records of all pieces as one atomic batch; they must not change until the promise settles. */
+  /** Writes the records of all pieces as one atomic batch; the pieces must not change before the promise settles. */
   write(pieces: readonly Uint8Array[], synced: boolean): Promise<void>;
   deleteRange(gte: string, lt: string): Promise<void>;
   compact(gte: string, lt: string): Promise<void>;
@@ -220,9 +222,9 @@ export interface NativeDatabase {
   property(name: string): string;
 }
 
-/** The rows of a range as they were when the walk was made. Closed once no call is under way. */
+/** A walk over the rows of a range, as they were when the walk was created. Close it when no call is pending. */
 export interface NativeDatabaseWalk {
-  /** Next rows in the form of `rangeNow`, limited by count and `maxBytes`. One call at a time. */
+  /** The next rows in the format of `rangeNow`, limited by count and `maxBytes`. One call at a time. */
   next(maxRows: number, maxBytes: number): Promise<Buffer>;
   close(): void;
 }
@@ -235,18 +237,18 @@ export interface VerifyJob {
   resolved: ResolvedInputs;
   /** The interpreter's verification flags (Core's SCRIPT_VERIFY_* bits). */
   flags: number;
-  /** First running input number, 0 when absent. */
+  /** First running input number; default: 0. */
   firstInput?: number;
-  /** Number of inputs, all that follow when absent. */
+  /** Number of inputs; default: all following ones. */
   count?: number;
-  /** Whether valid signatures enter the signature cache (for the mempool); a hit leaves the cache otherwise. */
+  /** Whether valid signatures are added to the signature cache (for the mempool); otherwise a hit is removed from the cache. */
   cacheResults?: boolean;
 }
 
 export interface VerifyReport {
-  /** Running numbers, ascending, of the inputs that only the interpreter can decide. Never an input of a coinbase. */
+  /** Running numbers, ascending, of the inputs that must be verified by the interpreter. Never an input of a coinbase. */
   undecided: Uint32Array;
-  /** Inputs looked at, coinbases not counted. */
+  /** Number of inputs verified, without coinbases. */
   checked: number;
   /** Signatures found in the signature cache. */
   cacheHits: number;
@@ -259,14 +261,14 @@ export interface SignatureItem {
   publicKey: Uint8Array;
 }
 
-/** Curve arithmetic in the shape of the crypto layer's `EcdsaBackend`; see there for the contracts. */
+/** Curve arithmetic in the shape of the crypto layer's `EcdsaBackend`; contracts are documented there. */
 export interface NativeEcdsa {
   readonly name: string;
-  /** Core's `CPubKey::Verify`: lenient DER, any S, hybrid keys. Consults and fills the signature cache. */
+  /** Core's `CPubKey::Verify`: lenient DER, any S, hybrid keys. Reads and fills the signature cache. */
   verify(hash: Uint8Array, derSignature: Uint8Array, publicKey: Uint8Array): boolean;
-  /** Answers `verify` for each item, past the signature cache. 0: invalid; 1: valid. */
+  /** The result of `verify` for each item, without the signature cache. 0: invalid; 1: valid. */
   verifyMany(items: readonly SignatureItem[]): Buffer;
-  /** The same, on another thread. The items are read at once. */
+  /** The same, on another thread. The items are read before the call returns. */
   verifyManyAside(items: readonly SignatureItem[]): Promise<Buffer>;
   isFullyValidPublicKey(publicKey: Uint8Array): boolean;
   publicKeyOf(privateKey: Uint8Array, compressed: boolean): Buffer;
@@ -283,9 +285,9 @@ export interface NativeEcdsa {
 
 export interface NativeAddon {
   readonly abi: number;
-  /** Which libsecp256k1 was built in. */
+  /** The libsecp256k1 in use: bundled or the system's. */
   readonly secp256k1: 'bundled' | 'system';
-  /** The SHA-256 in use on this processor. */
+  /** The SHA-256 implementation in use on this processor. */
   readonly sha256Implementation: 'sha-ni' | 'portable';
 
   sha256(data: Uint8Array): Buffer;
@@ -295,21 +297,21 @@ export interface NativeAddon {
   sha256dMany(items: Uint8Array): Buffer;
   /** RIPEMD-160 of SHA-256, 20 bytes. */
   hash160(data: Uint8Array): Buffer;
-  /** The hash compared with the target, of a 112-byte header. */
+  /** Proof-of-work hash of a 112-byte header. */
   powHash(header: Uint8Array): Buffer;
   merkleRoot(leaves: Uint8Array): { root: Buffer; mutated: boolean };
-  /** Writes the siblings of a leaf from the leaves upward to `path`, which has room for them: how many. */
+  /** Writes the siblings of a leaf to `path`, from the leaves upward; `path` must be large enough. Returns their number. */
   merklePath(leaves: Uint8Array, index: number, path: Uint8Array): number;
   /** CRC-32C of the bytes. */
   crc32c(data: Uint8Array): number;
-  /** See `claimtrie/trieNode.ts`: packed slots and the claims' half of the hash. Throws `TypeError` on other bytes. */
+  /** See `claimtrie/trieNode.ts`: packed slots and the claims' half of the hash. Throws `TypeError` for malformed bytes. */
   claimNodeHash(slots: Uint8Array, claims: Uint8Array, target?: Uint8Array): Uint8Array;
   /** First nonce from `startNonce` on whose proof-of-work hash is at most the target, or -1 after `maxTries`. */
   grind(header: Uint8Array, targetLE: Uint8Array, startNonce: number, maxTries: number): number;
 
   /**
-   * Makes the C library give back memory that is freed, instead of keeping it for the thread that allocated it. False
-   * where that is not known how.
+   * Makes the C library return freed memory to the system, instead of keeping it for the thread that allocated it. False if
+   * this is not supported.
    */
   returnFreedMemory(): boolean;
   /**
@@ -321,20 +323,20 @@ export interface NativeAddon {
   trimHeap(): Promise<boolean>;
 
   /**
-   * Fills `target` with bytes of an open file without waiting for a disk. Answers how many: fewer than wanted where the
-   * file ends or what follows is not in the system's memory; -1 when nothing can be had so. Without the addon the code that
-   * asks reads on a thread.
+   * Fills `target` with bytes of an open file without waiting for a disk. Returns the number of bytes: fewer than requested
+   * at the end of the file or if the following bytes are not in the page cache; -1 if none are available this way. Without
+   * the addon the caller reads on a thread.
    */
   readCached(fd: number, target: Uint8Array, position: number): number;
 
-  /** Throw an `Error` with the message of the fallback's `ReadError`. */
+  /** The following functions throw an `Error` with the message of the fallback's `ReadError`. */
   parseBlock(bytes: Uint8Array): ParsedBlock;
   parseTx(bytes: Uint8Array): ParsedBlock;
-  /** `parseBlock` on another thread; the bytes must not change meanwhile. */
+  /** `parseBlock` on another thread; the bytes must not change before the promise settles. */
   parseBlockAside(bytes: Uint8Array): Promise<ParsedBlock>;
   /**
-   * Length of the transaction that the bytes begin with, 0 when they do not begin with a whole one. Writes its id and the
-   * one with witness to the 64 bytes of `ids`.
+   * Length of the transaction at the start of the bytes, 0 if there is no complete one. Writes its txid and wtxid to the 64
+   * bytes of `ids`.
    */
   scanTx(bytes: Uint8Array, ids: Uint8Array): number;
   /**
@@ -361,19 +363,19 @@ export interface NativeAddon {
     txids: Uint32Array,
     settled: NativeSettled | null,
   ): Promise<Uint32Array>;
-  /** The claims in the row of a name, from offset `at` on; null for a row that is cut short. See `store/claims/namePlaces.ts`. */
+  /** The claims in the row of a name, from offset `at` on; null for a truncated row. See `store/claims/namePlaces.ts`. */
   nameClaims(row: Uint8Array, at: number, count: number): NativeNameClaims | null;
   /** See `util/standardSort.ts`; -1 where the whole list must be sorted. */
   standardPlace(numbers: Float64Array, of: number): number;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
-  /** See `index/addressRows.ts`: the rows of a block that follows, as records of `store/rows/rowRecords.ts`. */
+  /** See `index/addressRows.ts`: the address index rows of a block, as records of `store/rows/rowRecords.ts`. */
   addressRows(
     block: Uint8Array,
     parsed: ParsedBlock,
     resolved: ResolvedInputs,
     height: number,
   ): NativeAddressRows;
-  /** The same on another thread; nothing may change meanwhile. */
+  /** The same on another thread; the arguments must not change before the promise settles. */
   addressRowsAside(
     block: Uint8Array,
     parsed: ParsedBlock,
@@ -382,7 +384,7 @@ export interface NativeAddon {
   ): Promise<NativeAddressRows>;
   /** See `index/txIndex.ts`: the rows of a block as records. */
   txRows(block: Uint8Array, parsed: ParsedBlock, height: number): Buffer;
-  /** See `index/addressScripts.ts`: the key of a script, 16 code units; null for one that no one can spend. */
+  /** See `index/addressScripts.ts`: the key of a script, 16 code units; null for an unspendable script. */
   scriptKey(script: Uint8Array): string | null;
   readonly CoinTable: new () => NativeCoinTable;
   readonly Database: new (path: string, options: NativeDatabaseOptions) => NativeDatabase;
@@ -392,9 +394,9 @@ export interface NativeAddon {
     lt: string,
     reverse: boolean,
   ) => NativeDatabaseWalk;
-  /** `maxBytes` bounds what the rows take, and makes a cache of the table; 0 sets no bound. */
+  /** `maxBytes` limits the memory of the rows, which makes the table a cache; 0: no limit. */
   readonly Memtable: new (maxBytes: number) => NativeRows;
-  /** Throws when what one of the numbers names is gone. */
+  /** Throws when an object with one of the numbers no longer exists. */
   readonly RowView: new (rows: number, database: number) => NativeRowView;
 
   setVerifyThreads(count: number): void;
@@ -402,9 +404,9 @@ export interface NativeAddon {
   /** Bound of this thread's signature cache, and how many signatures were inserted since it was set. */
   signatureCacheUsage(): { maxBytes: number; insertions: number };
   verifyInputs(job: VerifyJob): Promise<VerifyReport>;
-  /** The same at once, on the thread of the caller: for a few inputs, which the way to another would cost more. */
+  /** The same synchronously on the calling thread: for a few inputs, for which switching threads would cost more. */
   verifyInputsHere(job: VerifyJob): VerifyReport;
-  /** The digest that a signature of input `inputNumber` commits to, for the differential tests. */
+  /** The digest that a signature of input `inputNumber` commits to; for the differential tests. */
   signatureHash(
     tx: Uint8Array,
     parsed: ParsedBlock,

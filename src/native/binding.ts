@@ -38,7 +38,7 @@ function load(): Loaded {
   return { addon: null, reason: reasons.join('; ') };
 }
 
-/** The addon, or `null` when it is absent, switched off or of another interface. Never throws. */
+/** The addon, or `null` when it is absent, disabled or has another interface version. Never throws. */
 export function loadNative(): NativeAddon | null {
   loaded ??= load();
   return loaded.addon;
@@ -50,7 +50,7 @@ export function nativeUnavailableReason(): string | null {
   return loaded.reason;
 }
 
-/** Looks for the addon again, after one was built; `null` when there still is none. */
+/** Looks for the addon again, after it was built; `null` if there still is none. */
 export function reloadNative(): NativeAddon | null {
   loaded = load();
   return loaded.addon;

@@ -1,9 +1,9 @@
 /**
- * Bans: addresses and subnets, each until a time. Kept in `banlist.dat` in Core's format. Callers that ban
- * disconnects the peers that are there. Source: Core net.cpp `CConnman::Ban`, `Unban`, `IsBanned`, `SweepBanned`,
- * `DumpBanlist`, addrdb.h `CBanEntry`.
+ * Bans of addresses and subnets, each until a time. They are stored in `banlist.dat` in Core's format. The caller must
+ * disconnect connected peers. Source: Core net.cpp `CConnman::Ban`, `Unban`, `IsBanned`, `SweepBanned`, `DumpBanlist`,
+ * addrdb.h `CBanEntry`.
  *
- * Deviation: bans for misbehaviour are bounded; an owner of many addresses could fill the memory otherwise.
+ * Deviation: the number of bans for misbehaviour is limited; otherwise an owner of many addresses could fill the memory.
  */
 import { compareBytes, toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
@@ -31,14 +31,14 @@ export interface BanListOptions {
   /** `banlist.dat` in the network's folder. */
   readonly path: string;
   readonly magic: Buffer;
-  /** How long a ban lasts that says nothing else (`-bantime`). */
+  /** Default duration of a ban (`-bantime`). */
   readonly banTimeSec: number;
 }
 
 export interface BanListDeps {
   readonly nowSec: () => number;
   readonly log: Logger;
-  /** Warns the operator and writes to the log; only the log without it. */
+  /** Warns the operator and writes to the log; without it only the log is written. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
@@ -48,7 +48,7 @@ const IP_BYTES = 16;
 export const MAX_MISBEHAVIOUR_BANS = 50_000;
 const MAX_FILE_BYTES = 64 << 20;
 
-/** What `setban` means by a text: an address, or a subnet when there is a slash. Null when it is neither. */
+/** Parses an argument of `setban`: an address, or a subnet with a slash. Null if it is neither. */
 export function parseBanTarget(text: string): Subnet | null {
   const subnet = Subnet.parse(text, parseHost);
   if (subnet === null || text.includes('/')) return subnet;
@@ -88,8 +88,8 @@ export class BanList {
   }
 
   /**
-   * Bans for `timeSec` seconds, or until that time when it is `absolute`; 0 and less mean `-bantime`. False when the
-   * subnet is banned for as long already.
+   * Bans for `timeSec` seconds, or until that time if `absolute`; 0 and less mean `-bantime`. False if the subnet is already
+   * banned for as long.
    */
   ban(subnet: Subnet, reason: BanReason, timeSec = 0, absolute = false): boolean {
     const createdSec = this.deps.nowSec();
@@ -110,7 +110,7 @@ export class BanList {
     return this.ban(Subnet.single(address.ip), reason);
   }
 
-  /** False when exactly this subnet is not on the list. */
+  /** False if exactly this subnet is not in the list. */
   unban(subnet: Subnet): boolean {
     if (!this.drop(subnet)) return false;
     this.isDirty = true;
@@ -123,7 +123,7 @@ export class BanList {
     this.isDirty = true;
   }
 
-  /** Bans that last, in the order of their networks. */
+  /** Current bans, ordered by network. */
   list(): Ban[] {
     this.sweep();
     return [...this.all()].sort(
@@ -132,7 +132,7 @@ export class BanList {
     );
   }
 
-  /** Drops bans that are over. */
+  /** Removes expired bans. */
   sweep(): void {
     const nowSec = this.deps.nowSec();
     for (const ban of [...this.all()]) {
@@ -171,7 +171,7 @@ export class BanList {
     return true;
   }
 
-  /** Drops the tenth of the bans for misbehaviour that would end first. */
+  /** Removes the tenth of the bans for misbehaviour that would end first. */
   private thinOut(): void {
     const bans = [...this.all()].filter(({ reason }) => reason === 'node misbehaving');
     bans.sort((a, b) => a.untilSec - b.untilSec);
@@ -179,7 +179,7 @@ export class BanList {
     this.deps.log.warn(`More than ${MAX_MISBEHAVIOUR_BANS} peers are banned; the oldest bans were lifted`);
   }
 
-  /** Fills the list from the file; without one, or from a damaged one, it stays empty. */
+  /** Loads the list from the file. It stays empty if the file is missing or corrupt. */
   async load(): Promise<void> {
     const { path, magic } = this.options;
     const { log } = this.deps;
@@ -204,7 +204,7 @@ export class BanList {
     }
   }
 
-  /** Writes what changed since the last time. Rejects when the disk refuses. */
+  /** Writes the list if it has changed. Rejects on a disk error. */
   save(): Promise<void> {
     return this.queue.run(async () => {
       const bans = this.list();
@@ -232,7 +232,7 @@ function formatBans(bans: readonly Ban[]): Buffer {
   return writer.finish();
 }
 
-/** Throws `ReadError`; bytes behind the bans are of another file, since others begin with the same magic. */
+/** Throws `ReadError`, also for bytes after the bans: the file may be another one, since the magic is the same. */
 function parseBans(content: Buffer): Ban[] {
   const reader = new Reader(content);
   const count = reader.compactSize();
@@ -250,7 +250,7 @@ function parseBans(content: Buffer): Ban[] {
   return bans;
 }
 
-/** Seconds, as far as they can be distinguished. */
+/** A time in seconds, limited to safe integers. */
 function readTime(reader: Reader): number {
   return Math.min(Math.max(Number(reader.i64()), 0), Number.MAX_SAFE_INTEGER);
 }

@@ -1,7 +1,7 @@
 /**
- * Small files whole in memory, in the frame that Core gives `peers.dat` and `banlist.dat`: the network's magic, the
- * content, and the double SHA-256 of both. Written to a new file that takes the old one's place.
- * Source: Core addrdb.cpp `SerializeFileDB`, `DeserializeDB`.
+ * Reads and writes small files in Core's format of `peers.dat` and `banlist.dat`: the network's magic, the content, and the
+ * double SHA-256 of both. A write creates a new file that replaces the old one. Source: Core addrdb.cpp `SerializeFileDB`,
+ * `DeserializeDB`.
  */
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { sha256d } from '../crypto/hash.js';
@@ -13,8 +13,8 @@ import { refuseSpecialFile } from '../util/specialFile.js';
 const HASH_BYTES = 32;
 
 /**
- * The content of a file; null when there is none. Throws `ReadError` when it is damaged, of another network or larger
- * than `maxBytes`, and the system's error when the disk refuses.
+ * The content of a file; null if it does not exist. Throws `ReadError` if it is corrupt, of another network or larger than
+ * `maxBytes`, and the system's error on a disk error.
  */
 export async function readCheckedFile(path: string, magic: Bytes, maxBytes: number): Promise<Buffer | null> {
   let framed: Buffer;

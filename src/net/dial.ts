@@ -1,8 +1,7 @@
 /**
- * Opens TCP connections to peers: directly, or through the proxy of the peer's network; looks up names unless a proxy
- * does or that is forbidden. An onion service is reached only through a proxy, and its name is never asked of a name
- * server. Source: Core net.cpp `CConnman::ConnectNode`, netbase.cpp `Lookup`, `ConnectSocketDirectly`,
- * `ConnectThroughProxy`.
+ * Opens TCP connections to peers: directly, or through the proxy of the peer's network; resolves names, unless a proxy does
+ * that or it is disabled. An onion service is only reachable through a proxy, and its name is never sent to a name server.
+ * Source: Core net.cpp `CConnman::ConnectNode`, netbase.cpp `Lookup`, `ConnectSocketDirectly`, `ConnectThroughProxy`.
  */
 import { connect as netConnect, type Socket } from 'node:net';
 import { getSystemErrorMap } from 'node:util';
@@ -23,10 +22,10 @@ import type { Networks, Proxy } from './networks.js';
 import type { RandomSource } from './messageHandler.js';
 import { SOCKS5_TIMEOUT_MS, socks5Connect, Socks5Error } from './socks5.js';
 
-/** Largest number of addresses used from a name server. */
+/** Maximum number of addresses accepted from a name server. */
 export const MAX_LOOKUP_ADDRESSES = 256;
 
-/** Target of a name or address: an address, or a name for a proxy. */
+/** Destination of a connection: an address, or a name that a proxy resolves. */
 export type DialTarget =
   | { readonly address: NetAddress }
   | { readonly address: null; readonly host: string; readonly port: number; readonly proxy: Proxy };
@@ -36,9 +35,9 @@ export interface DialerOptions {
   readonly defaultPort: number;
   /** Time limit for the TCP connection (`-timeout`). */
   readonly connectTimeoutMs: number;
-  /** Time limit for each answer of a proxy. */
+  /** Time limit for each response of a proxy. */
   readonly proxyTimeoutMs?: number;
-  /** Whether names may be looked up (`-dns`). */
+  /** Whether names may be resolved (`-dns`). */
   readonly allowsLookup: boolean;
 }
 
@@ -46,22 +45,22 @@ export interface DialerDeps {
   readonly networks: Networks;
   readonly random: RandomSource;
   readonly log: Logger;
-  /** All numeric addresses of a host name; rejects when there are none. The system's resolver by default. */
+  /** All numeric addresses of a host name; rejects without one. The system's resolver by default. */
   readonly lookUp?: LookUp;
-  /** Begins to connect, as `net.connect` does. */
+  /** Starts to connect, like `net.connect`. */
   readonly connect?: (to: { host: string; port: number }) => Socket;
 }
 
 export interface DialContext {
   readonly signal: AbortSignal;
-  /** The operator asked for this connection: a failure goes to the log. */
+  /** Whether the operator requested this connection: failures are then logged. */
   readonly isManual?: boolean;
 }
 
-/** No connection came about. */
+/** The connection failed. */
 export class DialError extends Error {
   override readonly name = 'DialError';
-  /** It was the proxy that could not be reached or did not do its work: nothing is known of the destination. */
+  /** Whether the proxy could not be reached or failed: then nothing is known about the destination. */
   readonly isProxyFailure: boolean;
 
   constructor(message: string, isProxyFailure = false) {
@@ -83,8 +82,8 @@ export class Dialer {
   }
 
   /**
-   * What `host:port`, as the operator writes it, leads to; of several addresses a random one. Rejects with `DialError`
-   * when it leads nowhere.
+   * Resolves `host:port` as written by the operator; if there are several addresses, to a random one. Rejects with
+   * `DialError` without an address.
    */
   async locate(text: string, { signal }: DialContext): Promise<DialTarget> {
     const { defaultPort, allowsLookup } = this.options;
@@ -110,8 +109,8 @@ export class Dialer {
   }
 
   /**
-   * The IP addresses, 16 bytes each, of a seed's name, at most `MAX_LOOKUP_ADDRESSES`; none when there are none, or when
-   * names are a proxy's business. `-dns` does not count for seeds. Source: `LookupHost`.
+   * The IP addresses, 16 bytes each, of a seed's name, at most `MAX_LOOKUP_ADDRESSES`; none if it has none, or if a proxy
+   * resolves names. `-dns` does not apply to seeds. Source: `LookupHost`.
    */
   async resolve(host: string, signal: AbortSignal): Promise<Buffer[]> {
     const numeric = parseHost(host);
@@ -135,8 +134,8 @@ export class Dialer {
   }
 
   /**
-   * A connected socket that no one reads yet, with an error listener that ignores. Rejects with `DialError`, which has
-   * been logged, when the connection fails or is abandoned.
+   * A connected socket that is not read yet, with an error listener that ignores errors. Rejects with `DialError`, after
+   * logging it, if the connection fails or is aborted.
    */
   async connect(target: DialTarget, context: DialContext): Promise<Socket> {
     try {
@@ -182,7 +181,7 @@ export class Dialer {
     }
   }
 
-  /** Tor sends streams with different credentials over different circuits. */
+  /** Tor uses different circuits for streams with different credentials. */
   private nextCredentials(): { user: string; password: string } {
     const text = `${this.credentialPrefix}${this.credentialCount++}`;
     return { user: text, password: text };
@@ -200,7 +199,7 @@ export class Dialer {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
         socket.off('error', onError).off('connect', onConnect);
-        // Whatever goes wrong from here on is told by 'close'.
+        // From here on errors are followed by the event 'close', which is handled.
         socket.on('error', () => undefined);
         if (error === null) {
           resolve(socket);
@@ -229,7 +228,7 @@ function errorText(error: NodeJS.ErrnoException): string {
   return known === undefined ? error.message || String(error.code) : `${known} (${-error.errno!})`;
 }
 
-/** The promise's outcome, or a rejection as soon as the signal aborts. */
+/** The result of the promise, or a rejection as soon as the signal aborts. */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(new Error('interrupted'));

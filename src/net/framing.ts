@@ -1,6 +1,6 @@
 /**
  * Messages on a stream: 4 bytes of magic, 12 of command, 4 of length and 4 of checksum, then the payload. Owns the bytes
- * that came and were not taken yet; what a payload says is `messages/`. Source: Core net.cpp `ReceiveMsgBytes`,
+ * that were received and not read yet; payloads are parsed in `messages/`. Source: Core net.cpp `ReceiveMsgBytes`,
  * `CNetMessage`, protocol.cpp `CMessageHeader::IsValid`.
  */
 import { sha256d } from '../crypto/hash.js';
@@ -12,16 +12,16 @@ const COMMAND_SIZE = 12;
 const LENGTH_OFFSET = 16;
 const CHECKSUM_OFFSET = 20;
 const CHECKSUM_SIZE = 4;
-/** The checksum of nothing: many messages have no payload. */
+/** Checksum of an empty payload, which many messages have. */
 const EMPTY_CHECKSUM = sha256d(EMPTY_BYTES);
 const EMPTY_PAYLOAD = Buffer.alloc(0);
 export const FRAME_HEAD_BYTES = 24;
 
-/** A chunk of this size or more is kept as it came; smaller ones are copied together, lest each cost an object. */
+/** Chunks of at least this size are kept as received; smaller ones are copied into blocks, because each object costs memory. */
 const KEEP_CHUNK_BYTES = 1024;
 const BLOCK_BYTES = 8192;
 
-/** The stream is not one of this network, or announces what no one may send: the connection must end. */
+/** The stream is not of this network, or announces an invalid size. The connection must be closed. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
   readonly reason: 'magic' | 'oversize';
@@ -34,24 +34,24 @@ export class FrameError extends Error {
 
 export interface Frame {
   /**
-   * The command without the zeros behind it, one byte a character. QUIRK: a malformed one (bytes that do not print, bytes
-   * behind a zero) is not an error but, like an unknown one, a message to be ignored; it equals no known command.
-   * Source: `ProcessMessages`. Test: test/unit/net/framing.test.ts.
+   * The command without trailing zeros, latin1. QUIRK: a malformed command (unprintable bytes, or bytes after a zero) is not
+   * an error. It equals no known command, so the message is ignored like one with an unknown command. Source:
+   * `ProcessMessages`. Test: test/unit/net/framing.test.ts.
    */
   readonly command: string;
   /** A buffer of its own. */
   readonly payload: Buffer;
-  /** A message with a wrong checksum is to be ignored. */
+  /** A message with a wrong checksum must be ignored. */
   readonly checksumOk: boolean;
 }
 
-/** Bytes in the order in which they came, taken from the front. Allocates by what came, not by what was announced. */
+/** Queue of received bytes. It allocates memory for received bytes, not for the announced size. */
 class ByteQueue {
   length = 0;
   private readonly pieces: Bytes[] = [];
-  /** Bytes of the first piece that were taken already. */
+  /** Number of bytes of the first piece that were already read. */
   private taken = 0;
-  /** Small chunks, from `blockStart` on not among the pieces yet. */
+  /** Block of small chunks; from `blockStart` on they are not in the pieces yet. */
   private block = EMPTY_BYTES;
   private blockStart = 0;
   private blockEnd = 0;
@@ -84,7 +84,7 @@ class ByteQueue {
     this.blockStart = this.blockEnd;
   }
 
-  /** Moves the first bytes into all of `target`; as many must be there. */
+  /** Moves the first bytes to `target` until it is full; there must be enough of them. */
   take(target: Buffer): void {
     this.seal();
     let done = 0;
@@ -107,14 +107,14 @@ export class FrameReader {
   private readonly magic: Buffer;
   private queue = new ByteQueue();
   private readonly head = Buffer.alloc(FRAME_HEAD_BYTES);
-  /** Length of the payload whose head was read; −1 between messages. */
+  /** Length of the payload whose header was read; −1 between messages. */
   private announced = -1;
 
   constructor(magic: Buffer) {
     this.magic = magic;
   }
 
-  /** Bytes that came and are not in a frame yet. */
+  /** Number of received bytes that are not part of a returned frame yet. */
   get bufferedBytes(): number {
     return this.queue.length + (this.announced >= 0 ? FRAME_HEAD_BYTES : 0);
   }
@@ -125,23 +125,23 @@ export class FrameReader {
     this.announced = -1;
   }
 
-  /** Takes what came from the socket; the buffer is kept for a while and must not change. */
+  /** Adds bytes from the socket. The buffer is retained and must not change. */
   push(chunk: Buffer): void {
     this.queue.push(chunk);
   }
 
-  /** Whether `next` has an answer other than null: a message, or an error. Costs next to nothing. */
+  /** Whether `next` would return a message or throw. Very cheap. */
   get hasNext(): boolean {
     return this.readHead() && (this.queue.length >= this.announced || this.headError() !== null);
   }
 
-  /** The next whole message, or null until more came. Throws `FrameError`, and then again at every call. */
+  /** The next complete message, or null until more is received. Throws `FrameError`, also in all later calls. */
   next(): Frame | null {
     if (!this.readHead()) return null;
     const error = this.headError();
     if (error) throw error;
     if (this.queue.length < this.announced) return null;
-    // Not from the pool: a small payload that a peer keeps would hold a whole slab.
+    // Not from the buffer pool: a small payload that is retained would keep a whole pool slab in memory.
     const payload = this.announced === 0 ? EMPTY_PAYLOAD : Buffer.allocUnsafeSlow(this.announced);
     this.queue.take(payload);
     this.announced = -1;
@@ -150,7 +150,7 @@ export class FrameReader {
     return { command: readCommand(this.head), payload, checksumOk };
   }
 
-  /** Takes the head of the next message once it is there; answers whether it is. */
+  /** Reads the header of the next message if it is complete; returns whether it is. */
   private readHead(): boolean {
     if (this.announced >= 0) return true;
     if (this.queue.length < FRAME_HEAD_BYTES) return false;
@@ -177,7 +177,7 @@ function readCommand(head: Buffer): string {
   return head.toString('latin1', COMMAND_OFFSET, end);
 }
 
-/** The 24 bytes before a payload. */
+/** The 24-byte header of a message. */
 export function formatFrameHead(magic: Buffer, command: string, payload: Bytes): Buffer {
   const head = Buffer.alloc(FRAME_HEAD_BYTES);
   writeFrameHead(head, magic, command, payload);

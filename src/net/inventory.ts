@@ -1,4 +1,7 @@
-/** Names of things that nodes announce and ask for. Source: Core protocol.h `CInv`, `GetDataMsg`; BIP37, BIP144, BIP152. */
+/**
+ * Inventory items: identifiers of data that nodes announce and request. Source: Core protocol.h `CInv`, `GetDataMsg`; BIP37,
+ * BIP144, BIP152.
+ */
 import type { Writer } from '../util/writer.js';
 import { MAX_PAYLOAD_BYTES, readItems, type MessageCodec } from './messages/codec.js';
 
@@ -14,12 +17,12 @@ export const INV = {
   witnessBlock: 0x40000002,
 } as const;
 
-/** Items of an inv, getdata or notfound; more cost 20 points. */
+/** Maximum number of items in an inv, getdata or notfound; more cost 20 points. */
 export const MAX_INV_ITEMS = 50_000;
 const ITEM_SIZE = 36;
 
 export interface InvItem {
-  /** One of `INV`, or anything else that a peer makes up; unsigned 32-bit. */
+  /** One of `INV`, or any other value that a peer sends; unsigned 32-bit. */
   readonly type: number;
   /** 32 bytes, wire order. */
   readonly hash: Buffer;
@@ -30,7 +33,7 @@ export interface InventoryMessage {
   readonly items: readonly InvItem[];
 }
 
-/** The codec that inv, getdata and notfound share. */
+/** The codec shared by inv, getdata and notfound. */
 export function inventoryCodec(command: string): MessageCodec<InventoryMessage> {
   return {
     command,

@@ -1,6 +1,6 @@
 /**
- * Our own addresses: those the operator names, those of listening sockets and interfaces, and how often peers said that
- * they see us there. Decides which one a peer is told. Source: Core net.cpp `AddLocal`, `RemoveLocal`, `SeenLocal`,
+ * Our own addresses: those set by the operator, and those of listening sockets and interfaces, with the number of peers that
+ * reported each. Decides which one is announced to a peer. Source: Core net.cpp `AddLocal`, `RemoveLocal`, `SeenLocal`,
  * `IsLocal`, `GetLocal`, `Discover`, `IsPeerAddrLocalGood`, `AdvertiseLocal`.
  */
 import { networkInterfaces } from 'node:os';
@@ -21,17 +21,17 @@ import type { RandomSource } from './messageHandler.js';
 export const LOCAL_SCORE = { none: 0, interface: 1, bind: 2, upnp: 3, manual: 4 } as const;
 
 export interface LocalAddressOptions {
-  /** `-listen`: without it no address is of use to others. */
+  /** `-listen`: without it no address is announced. */
   readonly listens: boolean;
-  /** `-discover`: whether addresses count that the operator did not name. */
+  /** `-discover`: whether addresses that the operator did not set are used. */
   readonly discovers: boolean;
   /** The port we listen on. */
   readonly port: number;
-  /** `-addrmantest`: peers are told the loopback address, so that nodes on one machine can tell each other of us. */
+  /** `-addrmantest`: the loopback address is announced, so that nodes on one machine can tell each other about us. */
   readonly tellsLoopback: boolean;
 }
 
-/** Local address with `-addrmantest`. */
+/** Local address announced with `-addrmantest`. */
 const LOOPBACK = '127.0.0.1';
 
 export interface LocalAddressDeps {
@@ -56,7 +56,7 @@ export class LocalAddresses {
     this.deps = deps;
   }
 
-  /** False when the address is of no use: not reachable from outside, not wanted or not discovered by the operator. */
+  /** False if the address cannot be used: it is not routable, or excluded by the options. */
   add(address: NetAddress, score: number): boolean {
     if (!isRoutable(address) || this.deps.networks.isLimited(address)) return false;
     if (!this.options.discovers && score < LOCAL_SCORE.manual) return false;
@@ -73,7 +73,7 @@ export class LocalAddresses {
     this.byIp.delete(toLatin1(address.ip));
   }
 
-  /** A peer that connected to us says it sees us there. */
+  /** A peer that connected to us reported this address as ours. */
   seen(address: HostAddress): void {
     const known = this.byIp.get(toLatin1(address.ip));
     if (known !== undefined && isRoutable(address)) known.score++;
@@ -84,12 +84,12 @@ export class LocalAddresses {
     return this.byIp.has(toLatin1(address.ip));
   }
 
-  /** In the order of their addresses. */
+  /** Addresses in order of their bytes. */
   list(): LocalAddressInfo[] {
     return [...this.byIp.values()].sort((a, b) => Buffer.compare(a.address.ip, b.address.ip));
   }
 
-  /** The one at which a peer (null: anyone) can reach us best; null when there is none. Source: `GetLocal`. */
+  /** The address at which a peer (null: any peer) can best reach us; null without one. Source: `GetLocal`. */
   best(peer: HostAddress | null): NetAddress | null {
     if (!this.options.listens) return null;
     let [best, bestReach, bestScore]: [NetAddress | null, number, number] = [null, -1, -1];
@@ -103,8 +103,8 @@ export class LocalAddresses {
   }
 
   /**
-   * What to tell a peer of where we are, now and then what it told us itself (`seenUsAt`, in case it knows better); null if
-   * there is nothing to announce. Source: `AdvertiseLocal`.
+   * The address to announce to a peer: ours, or sometimes the one that the peer reported (`seenUsAt`), in case that is
+   * better. Null if there is nothing to announce. Source: `AdvertiseLocal`.
    */
   toAdvertise(peer: HostAddress, seenUsAt: HostAddress | null): NetAddress | null {
     const { listens, tellsLoopback, port } = this.options;
@@ -120,7 +120,7 @@ export class LocalAddresses {
     return this.byIp.get(toLatin1(address.ip))?.score ?? 0;
   }
 
-  /** Whether a peer's view of our address may be right. Source: `IsPeerAddrLocalGood`. */
+  /** Whether the address that a peer reported as ours may be right. Source: `IsPeerAddrLocalGood`. */
   private isViewGood(peer: HostAddress, seenUsAt: HostAddress): boolean {
     const isUsable = isRoutable(peer) && isRoutable(seenUsAt);
     return this.options.discovers && isUsable && !this.deps.networks.isLimited(seenUsAt);

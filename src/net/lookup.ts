@@ -1,18 +1,18 @@
 /**
- * Host names to addresses, by the system's resolver. Source: Core netbase.cpp `LookupIntern`, `Lookup`.
+ * Resolves host names with the system's resolver. Source: Core netbase.cpp `LookupIntern`, `Lookup`.
  */
 import { ADDRCONFIG } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { splitHostPort } from '../util/network/hostPort.js';
 import { isValid, parseHost, parseNetAddress, type NetAddress } from './netAddress.js';
 
-/** Names of onion services are never asked of a name server. */
+/** Names of onion services, which are never sent to a name server. */
 export const ONION_NAME = /\.onion\.?$/i;
 
-/** No name server knows a longer name (RFC 1035, with a dot at its end). */
+/** Maximum length of a host name (RFC 1035, with a trailing dot). */
 const MAX_NAME_CHARS = 254;
 
-/** All numeric addresses of a host name, as text; rejects when there are none. */
+/** All numeric addresses of a host name, as text; rejects without one. */
 export type LookUp = (host: string) => Promise<string[]>;
 
 export const systemLookUp: LookUp = async (host) => {
@@ -21,8 +21,8 @@ export const systemLookUp: LookUp = async (host) => {
 };
 
 /**
- * What `host` or `host:port`, as the operator writes it, stands for: of several addresses the first. Null when it cannot
- * be one of a host. `lookUp` null looks up no names (`-dns=0`).
+ * Resolves `host` or `host:port` as written by the operator, to the first address. Null for an invalid host. With `lookUp`
+ * null, names are not resolved (`-dns=0`).
  */
 export async function lookUpAddress(
   text: string,

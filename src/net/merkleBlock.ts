@@ -1,4 +1,7 @@
-/** What a light client gets of a block: the header, and the proof of the transactions that it wants (BIP37). Source: Core merkleblock.cpp `CMerkleBlock`. */
+/**
+ * Filtered blocks for light clients: the header, and a proof of the matching transactions (BIP37). Source: Core
+ * merkleblock.cpp `CMerkleBlock`.
+ */
 import { buildPartialMerkleTreeInSlices } from '../consensus/partialMerkleTree.js';
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import { HEADER_SIZE_BYTES } from '../primitives/header.js';
@@ -8,12 +11,12 @@ import type { MerkleBlockMessage } from './messages/filters/merkleblock.js';
 
 export interface MerkleBlock {
   readonly message: MerkleBlockMessage;
-  /** Places of the wanted transactions in the block, ascending. */
+  /** Positions of the matching transactions in the block, ascending. */
   readonly matches: readonly number[];
 }
 
 /**
- * `isMatch` is asked once for each transaction, in order: a filter may change with each. The block has at least one
+ * `isMatch` is called once for each transaction, in order, since a filter may change with each. The block has at least one
  * transaction.
  */
 export function* buildMerkleBlock(

@@ -1,6 +1,6 @@
 /**
- * Addresses of nodes: 16 bytes and a port. Which network an address belongs to, whether others can reach it, how it is
- * written. Owns no name resolution. Source: Core netaddress.cpp, netbase.cpp.
+ * Addresses of nodes: 16 bytes and a port. Determines the network of an address and whether it is routable, and parses and
+ * formats addresses. Does not resolve names. Source: Core netaddress.cpp, netbase.cpp.
  */
 import { sha256 } from '../crypto/hash.js';
 import { splitHostPort } from '../util/network/hostPort.js';
@@ -9,7 +9,7 @@ import { parseIp, type Subnet } from '../util/network/subnet.js';
 import type { Writer } from '../util/writer.js';
 
 export interface NetAddress {
-  /** 16 bytes. IPv4 is mapped (::ffff:a.b.c.d), an onion name of version 2 is behind OnionCat's prefix. */
+  /** 16 bytes. IPv4 is mapped (::ffff:a.b.c.d); an onion name of version 2 follows the OnionCat prefix. */
   readonly ip: Buffer;
   /** 0 to 65,535. */
   readonly port: number;
@@ -26,15 +26,15 @@ export const NO_ADDRESS: NetAddress = { ip: Buffer.alloc(IP_SIZE), port: 0 };
 
 const IPV4_PREFIX = Buffer.from('00000000000000000000ffff', 'hex');
 const ONION_PREFIX = Buffer.from('fd87d87eeb43', 'hex');
-/** fd and the start of SHA-256 of `bitcoin`. */
+/** `fd` and the first bytes of the SHA-256 of `bitcoin`. */
 const INTERNAL_PREFIX = Buffer.from('fd6b88c08724', 'hex');
 const LOOPBACK = Buffer.from('00000000000000000000000000000001', 'hex');
 const RFC6052_PREFIX = Buffer.from('0064ff9b0000000000000000', 'hex');
 const RFC4862_PREFIX = Buffer.from('fe80000000000000', 'hex');
 const RFC6145_PREFIX = Buffer.from('0000000000000000ffff0000', 'hex');
 /**
- * QUIRK: the mapped prefix three bytes early, as long-gone versions read their neighbour's address; invalid.
- * Test: test/unit/net/netAddress.test.ts.
+ * QUIRK: the mapped prefix shifted by three bytes, as very old versions parsed addresses in a list; invalid. Test:
+ * test/unit/net/netAddress.test.ts.
  */
 const SHIFTED_PREFIX = IPV4_PREFIX.subarray(3);
 
@@ -45,11 +45,11 @@ function startsWith(ip: Buffer, prefix: Buffer): boolean {
 export function isIpv4({ ip }: HostAddress): boolean {
   return startsWith(ip, IPV4_PREFIX);
 }
-/** An onion name of version 2. */
+/** Whether it is an onion name of version 2. */
 export function isOnion({ ip }: HostAddress): boolean {
   return startsWith(ip, ONION_PREFIX);
 }
-/** A name in the shape of an address, for the source of what a name server told. */
+/** Whether it stands for a name: the source of addresses from a name server. */
 export function isInternal({ ip }: HostAddress): boolean {
   return startsWith(ip, INTERNAL_PREFIX);
 }
@@ -67,12 +67,12 @@ export function isRfc2544(address: HostAddress): boolean {
   const [a, b] = ipv4Head(address);
   return a === 198 && (b === 18 || b === 19);
 }
-/** Chosen by a machine for itself. */
+/** Link-local IPv4 address. */
 export function isRfc3927(address: HostAddress): boolean {
   const [a, b] = ipv4Head(address);
   return a === 169 && b === 254;
 }
-/** Shared by the customers of a provider. */
+/** Address space shared by the customers of a provider. */
 export function isRfc6598(address: HostAddress): boolean {
   const [a, b] = ipv4Head(address);
   return a === 100 && b >= 64 && b <= 127;
@@ -94,7 +94,7 @@ export function isRfc3849({ ip }: HostAddress): boolean {
 export function isRfc3964({ ip }: HostAddress): boolean {
   return ip.readUInt16BE(0) === 0x2002;
 }
-/** The well-known prefix of translated IPv4. */
+/** Well-known prefix of translated IPv4 addresses. */
 export function isRfc6052({ ip }: HostAddress): boolean {
   return startsWith(ip, RFC6052_PREFIX);
 }
@@ -102,11 +102,11 @@ export function isRfc6052({ ip }: HostAddress): boolean {
 export function isRfc4380({ ip }: HostAddress): boolean {
   return ip.readUInt32BE(0) === 0x20010000;
 }
-/** Chosen by a machine for itself, IPv6. */
+/** Link-local IPv6 address. */
 export function isRfc4862({ ip }: HostAddress): boolean {
   return startsWith(ip, RFC4862_PREFIX);
 }
-/** Unique local addresses; onion and internal addresses lie among them. */
+/** Unique local addresses, which include onion and internal addresses. */
 export function isRfc4193({ ip }: HostAddress): boolean {
   return (ip[0]! & 0xfe) === 0xfc;
 }
@@ -135,7 +135,7 @@ export function isLocal(address: HostAddress): boolean {
   return first === 127 || first === 0 || address.ip.equals(LOOPBACK);
 }
 
-/** Whether it is an address at all. Source: `CNetAddr::IsValid`. */
+/** Whether it is a valid address. Source: `CNetAddr::IsValid`. */
 export function isValid(address: HostAddress): boolean {
   const { ip } = address;
   if (startsWith(ip, SHIFTED_PREFIX) || ip.equals(NO_ADDRESS.ip)) return false;
@@ -162,7 +162,7 @@ export function networkOf(address: HostAddress): NetworkKind {
 /** Numbers of the networks, the first byte of a group. Source: `enum Network`. */
 const GROUP_CLASS = { unroutable: 0, ipv4: 1, ipv6: 2, onion: 3, internal: 4 } as const;
 
-/** The class, and the first `bits` of `ip` from byte `start` on; what is left of the last byte is set. */
+/** The class, then the first `bits` bits of `ip` from byte `start` on; the remaining bits of the last byte are set. */
 function groupBytes(kind: NetworkKind, ip: Buffer, start: number, bits: number): Buffer {
   const size = Math.ceil(bits / 8);
   const group = Buffer.alloc(1 + size);
@@ -173,8 +173,8 @@ function groupBytes(kind: NetworkKind, ip: Buffer, start: number, bits: number):
 }
 
 /**
- * Whom an address has for neighbours: addresses of one group likely belong to one owner. An outbound connection leads
- * to each group at most once. Source: `CNetAddr::GetGroup`.
+ * Network group of an address: addresses of one group probably have the same owner. There is at most one outbound connection
+ * to each group. Source: `CNetAddr::GetGroup`.
  */
 export function groupOf(address: HostAddress): Buffer {
   const { ip } = address;
@@ -182,7 +182,7 @@ export function groupOf(address: HostAddress): Buffer {
   if (!isRoutable(address)) return groupBytes('unroutable', ip, 0, 0);
   if (isIpv4(address) || isRfc6145(address) || isRfc6052(address)) return groupBytes('ipv4', ip, 12, 16);
   if (isRfc3964(address)) return groupBytes('ipv4', ip, 2, 16);
-  // Teredo holds the address with all bits turned.
+  // Teredo stores the IPv4 address with all bits inverted.
   if (isRfc4380(address)) return Buffer.of(GROUP_CLASS.ipv4, ip[12]! ^ 0xff, ip[13]! ^ 0xff);
   if (isOnion(address)) return groupBytes('onion', ip, ONION_PREFIX.length, 4);
   return groupBytes('ipv6', ip, 0, isHurricaneElectric(address) ? 36 : 32);
@@ -199,8 +199,8 @@ const REACH = {
 } as const;
 
 /**
- * How well a peer, or anyone (null), can reach us at one of our addresses; the higher the better, 0 not at all.
- * Source: `CNetAddr::GetReachabilityFrom`.
+ * Reachability of one of our addresses for a peer, or for any peer (null): the higher the better, 0 for unreachable. Source:
+ * `CNetAddr::GetReachabilityFrom`.
  */
 export function reachabilityScore(local: HostAddress, peer: HostAddress | null): number {
   if (!isRoutable(local)) return REACH.unreachable;
@@ -218,7 +218,7 @@ export function reachabilityScore(local: HostAddress, peer: HostAddress | null):
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** 16 letters for 10 bytes. */
+/** 16 characters for 10 bytes. */
 function formatBase32(bytes: Buffer): string {
   let bits = '';
   for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');
@@ -232,7 +232,7 @@ function parseBase32(text: string): Buffer {
   return Buffer.from(bits.match(/.{8}/g)!.map((byte) => parseInt(byte, 2)));
 }
 
-/** A numeric address or an onion name of version 2, in brackets or not, as 16 bytes; null for anything else. */
+/** Parses a numeric address or an onion name of version 2, with or without brackets, to 16 bytes; null for other text. */
 export function parseHost(text: string): Buffer | null {
   const host = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
   const onion = /^([a-z2-7]{16})\.onion$/i.exec(host)?.[1];
@@ -243,14 +243,14 @@ export function parseHost(text: string): Buffer | null {
   return isInternal({ ip: bytes }) ? null : bytes;
 }
 
-/** `1.2.3.4:5`, `[::1]:5`, `name.onion:5` or one of them without the port; null for anything else, host names too. */
+/** Parses `1.2.3.4:5`, `[::1]:5`, `name.onion:5` or one of them without the port; null for other text, including host names. */
 export function parseNetAddress(text: string, defaultPort: number): NetAddress | null {
   const { host, port } = splitHostPort(text, defaultPort);
   const ip = parseHost(host);
   return ip === null ? null : { ip, port };
 }
 
-/** The address that stands for a name. Source: `CNetAddr::SetInternal`. */
+/** The internal address that stands for a name. Source: `CNetAddr::SetInternal`. */
 export function internalAddress(name: string): NetAddress {
   const hash = sha256(Buffer.from(name, 'utf8'));
   return {
@@ -263,7 +263,7 @@ function hexWords(ip: Buffer): string[] {
   return Array.from({ length: 8 }, (_, i) => ip.readUInt16BE(i * 2).toString(16));
 }
 
-/** The longest run of two and more zero words is left out, the first of equals. */
+/** The longest run of at least two zero words is omitted; the first of equal runs. */
 function formatIpv6(ip: Buffer): string {
   const words = hexWords(ip);
   let [from, length] = [0, 1];
@@ -273,7 +273,7 @@ function formatIpv6(ip: Buffer): string {
     if (end - i > length) [from, length] = [i, end - i];
   }
   if (length < 2) return words.join(':');
-  // QUIRK of the C library: six zero words at the start are taken for an IPv4 address in an old form.
+  // QUIRK of the C library: an address with six leading zero words is formatted as an old IPv4-compatible address.
   if (from === 0 && length === 6) return `::${[...ip.subarray(12)].join('.')}`;
   return `${words.slice(0, from).join(':')}::${words.slice(from + length).join(':')}`;
 }
@@ -293,7 +293,7 @@ export function formatNetAddress(address: NetAddress): string {
   return isIpv6(address) ? `[${host}]:${address.port}` : `${host}:${address.port}`;
 }
 
-/** `1.2.3.0/24`; with a netmask where it is not a prefix. Source: `CSubNet::ToString`. */
+/** `1.2.3.0/24`, or with a netmask if it is not a prefix. Source: `CSubNet::ToString`. */
 export function formatSubnet(subnet: Subnet): string {
   const { network, mask, isIpv4: four, prefixBits } = subnet;
   const bits = prefixBits ?? (four ? mask.subarray(12).join('.') : hexWords(Buffer.from(mask)).join(':'));
@@ -305,7 +305,7 @@ export function addressKey({ ip, port }: NetAddress): string {
   return ip.toString('latin1') + String.fromCharCode(port >> 8, port & 0xff);
 }
 
-/** 16 bytes and the port, big endian. The address is a copy: it may be kept. */
+/** 16 bytes and the port, big endian. The address is a copy and may be stored. */
 export function readNetAddress(reader: Reader): NetAddress {
   const ip = Buffer.from(reader.view(IP_SIZE));
   return { ip, port: (reader.u8() << 8) | reader.u8() };

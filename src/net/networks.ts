@@ -1,5 +1,5 @@
 /**
- * Which networks we connect to, and through which proxies. Changes only when Tor is found at run time.
+ * Networks that we connect to, and their proxies. It changes only if Tor is found at run time.
  * Source: Core net.cpp `SetLimited`, `IsReachable`, netbase.cpp `SetProxy`, `SetNameProxy`, rpc/net.cpp `GetNetworksInfo`.
  */
 import { networkOf, type HostAddress, type NetworkKind } from './netAddress.js';
@@ -9,14 +9,14 @@ export interface Proxy {
   /** A numeric address or a name. */
   readonly host: string;
   readonly port: number;
-  /** Whether each connection gets credentials of its own, so that Tor keeps them apart (`-proxyrandomize`). */
+  /** Whether each connection gets its own credentials, so that Tor isolates it (`-proxyrandomize`). */
   readonly randomizesCredentials: boolean;
 }
 
 export type NetworkName = Exclude<NetworkKind, 'unroutable' | 'internal'>;
 
 export interface NetworkRoute {
-  /** Whether we make no connections there by ourselves (`-onlynet`); the operator's wishes are another matter. */
+  /** Whether automatic connections to the network are disabled (`-onlynet`). Manual connections are not affected. */
   readonly isLimited: boolean;
   /** Null: directly. */
   readonly proxy: Proxy | null;
@@ -24,7 +24,7 @@ export interface NetworkRoute {
 
 export class Networks {
   private readonly routes: Record<NetworkName, NetworkRoute>;
-  /** Host names go to this proxy, if any, and are not looked up by us (`-proxy`). */
+  /** Proxy that resolves host names; without one we resolve them (`-proxy`). */
   readonly nameProxy: Proxy | null;
 
   constructor(routes: Readonly<Record<NetworkName, NetworkRoute>>, nameProxy: Proxy | null) {
@@ -40,7 +40,7 @@ export class Networks {
     this.routes[name] = route;
   }
 
-  /** Addresses that belong to no public network are not limited. */
+  /** Always false for addresses outside of public networks. */
   isLimited(address: HostAddress): boolean {
     const name = networkOf(address);
     return name !== 'unroutable' && name !== 'internal' && this.routes[name].isLimited;

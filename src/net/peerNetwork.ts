@@ -1,6 +1,6 @@
 /**
- * The node among its peers: makes the parts of the network layer, wires them, starts and stops them in order. Holds no
- * rule of its own. What others need of it are its public members.
+ * The network layer as a whole: creates its parts, connects them, and starts and stops them in order. It has no rules of its
+ * own. Other modules use its public members.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
@@ -49,15 +49,15 @@ export interface PeerNetworkOptions extends TxRelayOptions {
   discovers: boolean;
   /** `-addrmantest`. */
   tellsLoopback: boolean;
-  /** One of this many messages that come is dropped (`-dropmessagestest`); 0 for none. */
+  /** One of this many received messages is dropped (`-dropmessagestest`); 0 for none. */
   dropsOneIn: number;
-  /** Whether the log names addresses of peers (`-logips`). */
+  /** Whether addresses of peers are logged (`-logips`). */
   logsAddresses: boolean;
   /** Nodes of `-connect`; null for automatic connections. */
   connect: readonly string[] | null;
   addNodes: readonly string[];
   seedNodes: readonly string[];
-  /** Whether name servers are asked for addresses, and whether in any case (`-dnsseed`, `-forcednsseed`). */
+  /** Whether name servers are queried for addresses if needed, and whether always (`-dnsseed`, `-forcednsseed`). */
   asksDnsSeeds: boolean;
   forcesDnsSeeds: boolean;
   allowsLookup: boolean;
@@ -82,7 +82,7 @@ export interface PeerNetworkOptions extends TxRelayOptions {
 export interface Listening {
   /** Failures to listen, one line for each address. */
   readonly failures: readonly string[];
-  /** True if listening was requested and failed everywhere: nothing was started. */
+  /** Whether listening was requested and failed everywhere; then nothing was started. */
   readonly isDeaf: boolean;
 }
 
@@ -96,15 +96,15 @@ export interface PeerNetworkDeps {
   nowSec(): number;
   adjustedTimeSec(): number;
   log: Logger;
-  /** Something that the operator should learn of at once. */
+  /** Warns the operator at once. */
   warn(message: string): void;
-  /** Reports a file that cannot be used, where a start is watched; only the log is notified of it without. */
+  /** Reports an unusable file at a start with a terminal; without it only the log is written. */
   warnOfFile?: (message: string) => void;
-  /** Heard of a bug: no peer may cause one. */
+  /** Called for a bug: peers must not be able to cause one. */
   onBug(error: unknown): void;
 }
 
-/** Automatic connections, and one more for feelers. */
+/** Number of automatic outbound connections; one more is used for feelers. */
 const MAX_OUTBOUND = 8;
 const MAX_FEELERS = 1;
 /** Source: `EXTRA_PEER_CHECK_INTERVAL`. */
@@ -331,7 +331,7 @@ export class PeerNetwork {
   localServices(): bigint {
     const { prunes, servesFilters, servesBlockFilters } = this.options;
     let services: bigint = NODE.witness | NODE.networkLimited;
-    // What stands on a snapshot has old blocks as little as what prunes.
+    // A node started from a snapshot lacks old blocks, like a pruned one.
     if (!prunes && this.deps.chain.index.snapshotHeight < 0) services |= NODE.network;
     if (servesFilters) services |= NODE.bloom;
     if (servesBlockFilters) services |= NODE.compactFilters;
@@ -363,7 +363,7 @@ export class PeerNetwork {
     };
   }
 
-  /** Reads what the last run left, listens, and begins to connect. One address to listen at is enough. */
+  /** Loads the stored state, listens, and starts to connect. One working listening address is sufficient. */
   async start(): Promise<Listening> {
     const { options, deps } = this;
     await this.peersFile.load(this.book);
@@ -381,7 +381,7 @@ export class PeerNetwork {
     if (failures.length > 0 && !this.listener.isListening) return { failures, isDeaf: true };
     let isBroken = false;
     const onBug = (error: unknown): void => {
-      // The first is what counts: the node is about to stop.
+      // Only the first error counts, since the node then stops.
       if (isBroken || this.stopping.signal.aborted) return;
       isBroken = true;
       deps.onBug(error);
@@ -404,7 +404,7 @@ export class PeerNetwork {
     return { failures, isDeaf: false };
   }
 
-  /** Parts with an outbound peer too many, the one that gave us least. */
+  /** Disconnects the surplus outbound peer that was least useful. */
   private evictExtra(): void {
     const extra = this.peers.countOf('outbound') - this.maxOutbound;
     for (const peer of this.sync.staleTips.peersToEvict(extra)) peer.disconnect('one outbound peer too many');
@@ -420,7 +420,7 @@ export class PeerNetwork {
     );
   }
 
-  /** Whether there is any peer; null if none is searched. */
+  /** Whether there is any peer; null if the node does not look for peers. */
   private hasContact(): boolean | null {
     const { connect, params } = this.options;
     for (const peer of this.peers.peers()) if (peer.isReady) return true;
@@ -450,11 +450,11 @@ export class PeerNetwork {
     return this.outage.warning || this.partition.warning || this.timeOffset.warning;
   }
 
-  /** Says good-bye to everyone and keeps what is known of addresses. */
+  /** Disconnects all peers and stores the address book and the bans. */
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const timer of this.timers) clearInterval(timer);
-    // Resolves when the connections from there are closed.
+    // Resolves when the connections of the listener are closed.
     const deaf = this.listener.close();
     await this.connector.stop();
     await this.tor?.stop();

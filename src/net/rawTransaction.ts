@@ -1,6 +1,6 @@
 /**
- * Transactions within messages as their bytes: finding where one ends without building objects. Accepts what
- * `parseTransaction` accepts. Source: Core primitives/transaction.h `UnserializeTransaction`.
+ * Serialized transactions within messages: finds their ends without building objects. Accepts the same bytes as
+ * `parseTransaction`. Source: Core primitives/transaction.h `UnserializeTransaction`.
  */
 import { formatTransaction, parseTransaction } from '../primitives/transaction.js';
 import { ReadError, Reader } from '../util/reader.js';
@@ -36,7 +36,10 @@ function skipWitness(reader: Reader, inputs: number): void {
   }
 }
 
-/** The bytes of the transaction at the reader (a view), which moves behind it. Throws `ReadError` when it does not parse. */
+/**
+ * Returns the bytes of the transaction at the reader's position (a view) and advances the reader. Throws `ReadError` if it
+ * cannot be parsed.
+ */
 export function readRawTransaction(reader: Reader): Buffer {
   const start = reader.offset;
   reader.skip(VERSION_SIZE);
@@ -56,13 +59,13 @@ export function readRawTransaction(reader: Reader): Buffer {
   return reader.bytes.subarray(start, reader.offset);
 }
 
-/** Whether a transaction that parses has neither inputs nor outputs. Source: `CTransaction::IsNull`. */
+/** Whether a parsable transaction has neither inputs nor outputs. Source: `CTransaction::IsNull`. */
 export function isNullTransaction(raw: Buffer): boolean {
   const hasMarker = raw[4] === 0 && raw[5] !== 0;
   return hasMarker ? raw[6] === 0 && raw[7] === 0 : raw[4] === 0;
 }
 
-/** The transaction as a peer without BIP144 reads it; the same bytes when it has no witness. */
+/** The transaction without witness, for peers without BIP144; the same bytes if it has none. */
 export function withoutWitness(raw: Buffer): Buffer {
   const hasMarker = raw[4] === 0 && raw[5] !== 0;
   return hasMarker ? formatTransaction(parseTransaction(new Reader(raw)), false) : raw;

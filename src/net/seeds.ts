@@ -1,7 +1,7 @@
 /**
- * The first addresses: from name servers run for that purpose, or, when they do not answer, from a fixed list. What they
- * tell is booked as heard of some days ago, so that what peers report comes first. Source: Core net.cpp
- * `ThreadDNSAddressSeed`, `ThreadOpenConnections` (fixed seeds), `convertSeed6`.
+ * Seeds: the first addresses of peers, from DNS seeds or, if these do not respond, from a fixed list. They are stored with a
+ * time some days ago, so that addresses from peers have priority. Source: Core net.cpp `ThreadDNSAddressSeed`,
+ * `ThreadOpenConnections` (fixed seeds), `convertSeed6`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeedAddress } from '../params/network.js';
@@ -13,22 +13,22 @@ import { internalAddress, parseHost } from './netAddress.js';
 import type { RandomSource } from './messageHandler.js';
 
 const DAY_SEC = 86_400;
-/** With addresses in the book, connections get so long to come about before name servers are asked. */
+/** Time that connections get if the book has addresses, before DNS seeds are queried. */
 const PATIENCE_MS = 11_000;
-/** The number of outbound peers that are enough to do without. */
+/** Number of outbound peers with which DNS seeds are not needed. */
 const ENOUGH_PEERS = 2;
 
 export interface SeedOptions {
   /** Names of the network's seeds. */
   readonly dnsSeeds: readonly string[];
   readonly fixedSeeds: readonly SeedAddress[];
-  /** The network's port, for what name servers report. */
+  /** The network's port, for addresses from DNS seeds. */
   readonly port: number;
   /** Services that a peer must offer. */
   readonly services: bigint;
-  /** Ask even when there are addresses and peers (`-forcednsseed`). */
+  /** Whether to query them even with addresses and peers (`-forcednsseed`). */
   readonly force: boolean;
-  /** How long to wait for peers; 11 seconds by default. */
+  /** Time to wait for peers; 11 seconds by default. */
   readonly patienceMs?: number;
 }
 
@@ -37,17 +37,17 @@ export interface SeedDeps {
   readonly random: RandomSource;
   readonly log: Logger;
   readonly nowSec: () => number;
-  /** Whether names are a proxy's business: then the seeds are peers to be asked once. */
+  /** Whether a proxy resolves names: then the seeds are connected once as peers. */
   readonly hasNameProxy: () => boolean;
-  /** The IP addresses of a name; none when it does not resolve. */
+  /** The IP addresses of a name; none if it does not resolve. */
   readonly resolve: (host: string, signal: AbortSignal) => Promise<Buffer[]>;
-  /** Connects to a name once, for the addresses it knows. */
+  /** Connects to a name once to request addresses. */
   readonly addOneShot: (name: string) => void;
-  /** Peers that we chose and that completed the handshake. */
+  /** Number of outbound peers with a complete handshake. */
   readonly countOutboundPeers: () => number;
 }
 
-/** Asks the name servers if there is need. Resolves when all have answered, or soon after the signal aborts. */
+/** Queries the DNS seeds if needed. Resolves when all have responded, or soon after the signal aborts. */
 export async function seedFromDns(options: SeedOptions, deps: SeedDeps, signal: AbortSignal): Promise<void> {
   const { book, log } = deps;
   if (options.dnsSeeds.length === 0) return;
@@ -69,19 +69,19 @@ export async function seedFromDns(options: SeedOptions, deps: SeedDeps, signal: 
   log.info(`${found} addresses found from DNS seeds`);
 }
 
-/** Returns how many addresses the seed told. */
+/** Returns the number of addresses from the seed. */
 async function askSeed(
   seed: string,
   { services, port }: SeedOptions,
   { book, random, nowSec, resolve, addOneShot }: SeedDeps,
   signal: AbortSignal,
 ): Promise<number> {
-  // The seed answers with nodes that offer these services.
+  // The seed returns only nodes with these services.
   const host = `x${services.toString(16)}.${seed}`;
   const ips = await resolve(host, signal);
   if (signal.aborted) return 0;
   if (ips.length === 0) {
-    // One that cannot choose by services: what is behind it is asked as a peer.
+    // A seed that does not support the filter by services: it is connected as a peer.
     addOneShot(seed);
     return 0;
   }
@@ -93,7 +93,7 @@ async function askSeed(
   return ips.length;
 }
 
-/** Books the fixed addresses, where the network has any. Those that are names are asked once for addresses. */
+/** Adds the fixed addresses of the network. Names among them are connected once to request addresses. */
 export function addFixedSeeds({ fixedSeeds, services }: SeedOptions, deps: SeedDeps): void {
   if (fixedSeeds.length === 0) return;
   deps.log.info("Adding fixed seed nodes as DNS doesn't seem to be available.");

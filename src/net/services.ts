@@ -1,4 +1,4 @@
-/** What a node offers, as the bits of its version message. Source: Core protocol.h `ServiceFlags`. */
+/** Services of a node: the bits of its version message. Source: Core protocol.h `ServiceFlags`. */
 
 export const NODE = {
   /** The whole chain. */
@@ -18,8 +18,8 @@ export const NODE = {
 } as const;
 
 /**
- * What a peer that we choose must offer. QUIRK: lbrycrd asks for bloom filters and not for witness, in initial download
- * and after it. Source: lbrycrd protocol.cpp `GetDesirableServiceFlags`. Test: test/unit/net/services.test.ts.
+ * Services that an outbound peer must have. QUIRK: lbrycrd requires bloom filters and not witness, during and after the
+ * initial download. Source: lbrycrd protocol.cpp `GetDesirableServiceFlags`. Test: test/unit/net/services.test.ts.
  */
 export const DESIRABLE_SERVICES = NODE.network | NODE.bloom;
 
@@ -27,7 +27,7 @@ export function hasDesirableServices(services: bigint): boolean {
   return (services & DESIRABLE_SERVICES) === DESIRABLE_SERVICES;
 }
 
-/** Whether the node may know many addresses. Source: `MayHaveUsefulAddressDB`. */
+/** Whether a node with these services may know many addresses. Source: `MayHaveUsefulAddressDB`. */
 export function mayKnowAddresses(services: bigint): boolean {
   return (services & (NODE.network | NODE.networkLimited)) !== 0n;
 }

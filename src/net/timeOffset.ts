@@ -1,29 +1,29 @@
 /**
- * How far the peers' clocks are ahead of ours: the median of what the first 200 addresses said, within a bound.
- * Source: Core timedata.cpp `AddTimeData`.
+ * Offset of the network time: the median clock offset of the first 200 addresses, within a limit. Source: Core timedata.cpp
+ * `AddTimeData`.
  */
 import { toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import type { HostAddress } from './netAddress.js';
 
-/** QUIRK: counted with the zero that the samples begin with. Test: test/unit/net/timeOffset.test.ts. */
+/** QUIRK: includes the initial zero sample. Test: test/unit/net/timeOffset.test.ts. */
 const MAX_SAMPLES = 200;
 /** Smallest number of samples (including zero) for a median. */
 const MIN_SAMPLES = 5;
-/** Peers nearer than this agree with our clock. */
+/** Maximum offset of a peer that agrees with our clock. */
 const AGREEMENT_SEC = 5 * 60;
 
 export const CLOCK_WARNING =
   "Please check that your computer's date and time are correct! If your clock is wrong, lbcnode will not work properly.";
 
 export interface TimeOffsetOptions {
-  /** `-maxtimeadjustment`; a median further off is taken for 0. */
+  /** `-maxtimeadjustment`; if the median exceeds it, 0 is used. */
   readonly maxAdjustmentSec: number;
 }
 
 export interface TimeOffsetDeps {
   readonly log: Logger;
-  /** Receives once that our clock is likely wrong. */
+  /** Called once if our clock is probably wrong. */
   readonly warn: (message: string) => void;
 }
 
@@ -31,7 +31,7 @@ export class TimeOffset {
   private readonly maxAdjustmentSec: number;
   private readonly deps: TimeOffsetDeps;
   private readonly known = new Set<string>();
-  /** Ascending; our own clock is the first sample. */
+  /** Sorted; the initial 0 is our own clock. */
   private readonly samples: number[] = [0];
   private hasWarned = false;
   private offset = 0;
@@ -51,10 +51,10 @@ export class TimeOffset {
     return this.offset;
   }
 
-  /** A peer's clock is ahead of ours by this much; each address has one say. */
+  /** Adds the offset of a peer's clock; one sample for each address. */
   add(peer: HostAddress, sampleSec: number): void {
     const key = toLatin1(peer.ip);
-    // QUIRK: with 200 samples their number is even, and stays so: from then on nothing moves the clock.
+    // QUIRK: with 200 samples the number stays even, so the offset never changes again.
     if (this.known.size >= MAX_SAMPLES || this.known.has(key)) return;
     this.known.add(key);
     if (this.samples.length >= MAX_SAMPLES) return;
@@ -80,7 +80,7 @@ export class TimeOffset {
     );
   }
 
-  /** Our own sample, the zero, does not count as agreement. */
+  /** Our own sample 0 does not count as agreement. */
   private warnUnlessSomebodyAgrees(): void {
     if (this.hasWarned) return;
     if (this.samples.some((sample) => sample !== 0 && Math.abs(sample) < AGREEMENT_SEC)) return;

@@ -1,11 +1,11 @@
 /**
- * Keeps an onion service of our own by way of Tor's control port (`-listenonion`), and uses Tor's proxy for onion names
- * once it is found. Connects again whenever the connection is lost. Nothing here keeps the node from working.
- * Source: Core torcontrol.cpp `TorController`; Tor control-spec.txt.
+ * Runs an onion service for the node through Tor's control port (`-listenonion`), and uses Tor's proxy for onion names when
+ * it is found. It reconnects after a lost connection. Errors do not affect the rest of the node. Source: Core torcontrol.cpp
+ * `TorController`; Tor control-spec.txt.
  *
- * Deviations: the reference asks for services of version 2, which Tor has ceased to serve (2021). Here a service of
- * version 3 is made. Its address does not fit the addr messages of this protocol, so peers are not reported it: the
- * operator finds it in the log and may hand it on. A key of version 2 from earlier is tried, and reported if it works.
+ * Deviations: the reference requests a service of version 2, which Tor does not support any more (since 2021). Here a
+ * service of version 3 is created. Its address does not fit the addr messages of this protocol, so it is not announced; the
+ * operator finds it in the log. An existing key of version 2 is tried, and its address is announced if it works.
  */
 import { createHmac } from 'node:crypto';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ import { ControlConnection, ControlError, type ControlReply } from './tor/contro
 import { parseReplyArguments, quote, splitReplyLine } from './tor/replies.js';
 
 const DEFAULT_CONTROL_PORT = 9051;
-/** Where Tor's SOCKS proxy listens by default. */
+/** Default address of Tor's SOCKS proxy. */
 const TOR_PROXY = { host: '127.0.0.1', port: 9050, randomizesCredentials: true };
 
 const COOKIE_BYTES = 32;
@@ -37,7 +37,7 @@ const RETRY_START_MS = 1000;
 const RETRY_GROWTH = 1.5;
 const RETRY_MAX_MS = 600_000;
 
-/** Kinds of private keys: of services of version 2 and 3. */
+/** Key types of services of versions 2 and 3. */
 const OLD_KEY = /^RSA1024:/;
 const ANY_KEY = /^(RSA1024|ED25519-V3):[A-Za-z0-9+/=]+$/;
 
@@ -48,11 +48,11 @@ export interface TorControlOptions {
   readonly password: string;
   /** `onion_private_key` in the network's folder. */
   readonly keyPath: string;
-  /** The port that we listen on, and that the service has. */
+  /** Our listening port, which is also the service's port. */
   readonly port: number;
-  /** Whether `-onion` was given: then Tor's own proxy is not looked for. */
+  /** Whether `-onion` is set: then Tor's own proxy is not searched. */
   readonly hasOnionProxy: boolean;
-  /** Wait before the first attempt to connect again; a second by default. */
+  /** Pause before the first reconnection attempt; a second by default. */
   readonly retryStartMs?: number;
 }
 
@@ -63,7 +63,7 @@ export interface TorControlDeps {
   readonly log: Logger;
 }
 
-/** Tor or the disk does not do what we ask; the message says what the operator may do. */
+/** Tor or the disk reports an error. The message says what the operator can do. */
 class TorRefusal extends Error {
   override readonly name = 'TorRefusal';
 }
@@ -73,7 +73,7 @@ export class TorControl {
   private readonly deps: TorControlDeps;
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  /** Said already: the same is not said at every attempt. */
+  /** The last logged error, which is not repeated for every attempt. */
   private lastComplaint = '';
   /** Our service's address while it is advertised. */
   private advertised: NetAddress | null = null;
@@ -109,7 +109,7 @@ export class TorControl {
     }
   }
 
-  /** One connection from beginning to end; true when Tor let us in. */
+  /** Runs one connection until its end; returns whether Tor authenticated us. */
   private async session(): Promise<boolean> {
     const { host, port } = splitHostPort(this.options.target, DEFAULT_CONTROL_PORT);
     const { log } = this.deps;
@@ -127,7 +127,7 @@ export class TorControl {
       if (error instanceof TorRefusal) this.complain(error.message);
       else if (error instanceof ControlError) log.debug('tor', `tor: ${error.message}`);
       else this.complain(`tor: ${(error as Error).message}`);
-      // What Tor offers beside the service stays of use.
+      // Other settings from Tor, such as its proxy, are used even if the service failed.
       if (isLetIn) await connection?.closed;
     } finally {
       connection?.close();
@@ -158,7 +158,7 @@ export class TorControl {
     log.debug('tor', 'tor: Authentication successful');
   }
 
-  /** The command that lets us in. A cookie is never sent as it is: the listener there could be after a file of ours. */
+  /** The authentication command. A cookie is never sent in clear, because the listener could be trying to read a file of ours. */
   private async credentials(
     connection: ControlConnection,
     methods: readonly string[],
@@ -182,7 +182,7 @@ export class TorControl {
     throw new TorRefusal('tor: No supported authentication method');
   }
 
-  /** Both sides prove that they know the cookie without telling it (SAFECOOKIE). */
+  /** Both sides prove that they know the cookie without revealing it (SAFECOOKIE). */
   private async answerChallenge(connection: ControlConnection, cookieFile: string): Promise<Buffer> {
     const cookie = await readCookie(cookieFile);
     const clientNonce = this.deps.random.bytes(NONCE_BYTES);
@@ -256,7 +256,7 @@ export class TorControl {
     return `tor: Add onion failed; error code ${code}`;
   }
 
-  /** The key of the service that we had before; null when there was none. */
+  /** The stored key of the service; null without one. */
   private async readKey(): Promise<string | null> {
     const { keyPath } = this.options;
     let text: string;
@@ -275,7 +275,7 @@ export class TorControl {
   }
 }
 
-/** The arguments of the reply's line of this type; empty when there is none. */
+/** The arguments of the reply line with this type; empty without one. */
 function argumentsOf(reply: ControlReply, type: string): Map<string, string> {
   for (const line of reply.lines) {
     const parts = splitReplyLine(line);
@@ -289,7 +289,7 @@ function hexArgument(found: ReadonlyMap<string, string>, name: string): Buffer |
   return text === undefined || !isHex(text) ? null : fromHex(text);
 }
 
-/** `path` is one character a byte. Throws `TorRefusal`. */
+/** `path` is latin1. Throws `TorRefusal`. */
 async function readCookie(path: string): Promise<Buffer> {
   const named = printable(path);
   const refused = (): never => {
@@ -308,10 +308,10 @@ async function readCookie(path: string): Promise<Buffer> {
   );
 }
 
-/** Replaces a file by one that no other caller may read. */
+/** Replaces a file by one that only its owner can read. */
 async function writePrivately(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
-  // Removed first: a file left behind would keep its own mode.
+  // Removed first, because an existing file would keep its mode.
   await rm(fresh, { force: true });
   await writeFile(fresh, text, { mode: 0o600 });
   await rename(fresh, path);

@@ -1,7 +1,7 @@
-/** The node's idea of the time: the system's, unless a test pretends another (`-mocktime`, `setmocktime`). */
+/** The node's clock: the system's, unless a test sets another time (`-mocktime`, `setmocktime`). */
 export class AdjustedClock {
   private mockSec: number;
-  /** How far the peers say that we are behind, in seconds; set once there are any. */
+  /** The offset in seconds of the peers' time from ours; set once there are peers. */
   peersOffsetSec: () => number = () => 0;
 
   constructor(mockSec: number) {
@@ -12,12 +12,12 @@ export class AdjustedClock {
     return this.mockSec > 0 ? this.mockSec : Math.floor(Date.now() / 1000);
   }
 
-  /** The network's time: ours, corrected by the peers. Source: `GetAdjustedTime`. */
+  /** The network's time: our time adjusted by the peers. Source: `GetAdjustedTime`. */
   adjustedSec(): number {
     return this.nowSec() + this.peersOffsetSec();
   }
 
-  /** 0 goes back to the system's clock. */
+  /** 0 returns to the system's clock. */
   setMock(sec: number): void {
     this.mockSec = sec;
   }

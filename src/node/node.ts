@@ -1,6 +1,6 @@
 /**
- * The composition root: the one place where the services are made and wired, in the order in which they start; they
- * stop in the reverse order. Holds no rule and no protocol. Steps with details of their own are below `start/`.
+ * The composition root: the only place where the services are created and connected, in the order of their start; they stop
+ * in reverse order. Contains no rule and no protocol. Steps with details of their own are below `start/`.
  */
 import type { Chain } from '../chain/chain.js';
 import { CLAIM_INDEX_NAME } from '../index/claims/claimIndex.js';
@@ -26,16 +26,16 @@ import { writePidFile } from './start/pidFile.js';
 import { HeapTrim } from './watch/heapTrim.js';
 import { StartError, type NodeDeps, type StartContext } from './start/startContext.js';
 
-/** Indexes that must be at the tip for correct answers to clients. */
+/** Indexes that must be at the tip for correct responses to hub clients. */
 const HUB_INDEXES: readonly string[] = ['txindex', 'addressindex', 'claimindex'];
 
 export interface NodeHandle {
   readonly chain: Chain;
   /** Addresses of the RPC servers. */
   readonly rpcPlaces: readonly RpcPlace[];
-  /** Resolves when all is read that was to be imported from files, or nothing more will be. */
+  /** Resolves when all files to be imported are read, or the import has ended early. */
   readonly imported: Promise<void>;
-  /** Stops everything in order. Resolves when all is on disk. */
+  /** Stops everything in order. Resolves when all data is on disk. */
   stop(): Promise<void>;
 }
 
@@ -43,8 +43,8 @@ const importHub = () => import('./services/hubService.js');
 type HubStart = Awaited<ReturnType<typeof importHub>>;
 
 /**
- * Starts a node. The caller holds the lock of its folder (`lockFolder`). Rejects with `StartError`, `FolderError` or
- * `ServerStartError` when it cannot; all is closed then.
+ * Starts a node. The caller must hold the lock of its folder (`lockFolder`). Rejects with `StartError`, `FolderError` or
+ * `ServerStartError` on failure; everything is closed then.
  */
 export async function startNode(loaded: LoadedOptions, deps: NodeDeps): Promise<NodeHandle> {
   const closers = new CloseStack();
@@ -98,7 +98,7 @@ class NodeStart {
       deps.logger.info(
         `best block ${hashToHex(chain.index.headers.hash(chain.tip))} at height ${chain.height}`,
       );
-    // What is not there after a stop cannot be served.
+    // A service that is missing after a stop cannot be used.
     if (signal.aborted) return handle;
     if (importing === null) {
       answering.dispatcher.setWarmupStatus('Loading mempool...');
@@ -171,7 +171,7 @@ class NodeStart {
   private async afterImport({ parts }: StartContext, chain: Chain): Promise<void> {
     await parts.load(this.deps.onFatal);
     this.isImporting = false;
-    // What they have unconfirmed was refused as long as the blocks before it were missing.
+    // Unconfirmed wallet transactions were rejected while earlier blocks were missing.
     await this.wallets?.reaccept();
     if (!this.signal.aborted) this.deps.logger.info(`${IMPORT_ENDED}, the tip is at height ${chain.height}`);
   }

@@ -1,4 +1,7 @@
-/** Lines over block heights, drawn on the server as SVG: they need no script, and a sentence and a table say the same. */
+/**
+ * Line charts over block heights, drawn on the server as SVG: they need no script, and a sentence and a table give the same
+ * data.
+ */
 import { scaleLinear } from 'd3-scale';
 import { area, curveLinear, curveStepAfter, line } from 'd3-shape';
 import type { VNode } from 'preact';
@@ -10,16 +13,16 @@ export interface ChartPoint {
 }
 
 interface ChartProps {
-  /** What it shows, for those who do not see it. */
+  /** Text alternative of the chart. */
   readonly label: string;
   readonly points: readonly ChartPoint[];
-  /** A value holds until the next point; else lines lead from point to point. */
+  /** A value is drawn as constant until the next point; otherwise points are connected by lines. */
   readonly isStep?: boolean;
-  /** Stretches of heights under the line, in two colours by turns. */
+  /** Ranges of heights below the line, in two alternating colours. */
   readonly bands?: readonly { readonly from: number; readonly to: number }[];
-  /** Heights that are marked below the line. */
+  /** Heights marked below the line. */
   readonly marks?: readonly number[];
-  /** Of the picture 960 units wide. */
+  /** Height of the picture, which is 960 units wide. */
   readonly tall?: number;
 }
 

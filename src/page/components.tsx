@@ -1,10 +1,10 @@
-/** What all pages are made of. Escaping is Preact's; texts from the chain go through `shownText`. */
+/** Components of all pages. Escaping is Preact's; texts from the chain go through `shownText`. */
 import type { ComponentChildren, VNode } from 'preact';
 import { agoText, amountText, isoTime, timeText } from './format.js';
 import { addressLink, blockLink, claimLink, nameLink, txLink } from './links.js';
 import { shownLine, shownText } from './text.js';
 
-/** Characters of a title that are shown. */
+/** Maximum length of a title shown. */
 const MAX_TITLE = 200;
 const MAX_NAME = 120;
 
@@ -16,7 +16,7 @@ export function Name({ name, hex }: { readonly name: string; readonly hex?: stri
   );
 }
 
-/** A text from the chain in one line. */
+/** One line of text from the chain. */
 export function Title({ text }: { readonly text: string }): VNode {
   return <bdi>{shownLine(text, MAX_TITLE)}</bdi>;
 }
@@ -43,7 +43,7 @@ interface HashProps {
   readonly isWhole?: boolean;
 }
 
-/** A hash with its middle left out; screen readers and the tooltip have all of it. */
+/** A hash with its middle omitted; screen readers and the tooltip have the complete hash. */
 export function Hash({ hash, href, isWhole = false }: HashProps): VNode {
   const text = isWhole || hash.length <= 20 ? hash : `${hash.slice(0, 8)}…${hash.slice(-6)}`;
   const shown = <code class={isWhole ? 'hash whole' : 'hash'}>{text}</code>;
@@ -61,7 +61,7 @@ export const ClaimId = ({ id }: { readonly id: string }): VNode => <Hash hash={i
 export const Block = ({ height }: { readonly height: number }): VNode => (
   <a href={blockLink(height)}>{height.toLocaleString('en')}</a>
 );
-/** An output by transaction and number. */
+/** A link to an output, given by transaction and output number. */
 export const Output = ({ txid, n }: { readonly txid: string; readonly n: number }): VNode => (
   <a href={txLink(txid, n)} title={`${txid}:${n}`}>
     <code class="hash">
@@ -75,7 +75,7 @@ export const Address = ({ address }: { readonly address: string }): VNode => (
   </a>
 );
 
-/** A moment: how long ago, with the exact time behind it. */
+/** A point in time: relative, with the exact time as a tooltip. */
 export function Time({ sec, now }: { readonly sec: number; readonly now: number }): VNode {
   return (
     <time dateTime={isoTime(sec)} title={timeText(sec)}>
@@ -84,7 +84,7 @@ export function Time({ sec, now }: { readonly sec: number; readonly now: number 
   );
 }
 
-/** A link to another host: the only place where one is made. Null if the URL is not of HTTPS. */
+/** A link to another host; only this component creates such links. Null if the URL is not HTTPS. */
 export function Outside({
   url,
   children,
@@ -105,7 +105,7 @@ export function Outside({
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row, index: number) => ComponentChildren;
-  /** Numbers stand to the right. */
+  /** Numbers are right-aligned. */
   readonly isNumber?: boolean;
   /** Cells do not wrap. */
   readonly isTight?: boolean;
@@ -122,7 +122,7 @@ interface TableProps<Row> {
   readonly idOf?: (row: Row) => string | undefined;
 }
 
-/** A table in a scroller that the keyboard reaches. */
+/** A table in a scrollable element that can be reached by keyboard. */
 export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<Row>): VNode {
   if (rows.length === 0) return <p class="quiet">{empty}</p>;
   return (
@@ -156,7 +156,7 @@ export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<R
   );
 }
 
-/** Names and values. A value that is null or undefined is left out. */
+/** A list of names and values. A value that is null or undefined is omitted. */
 export function Facts({ rows }: { readonly rows: readonly (readonly [string, ComponentChildren])[] }): VNode {
   return (
     <dl class="facts">
@@ -172,7 +172,7 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [string, Com
   );
 }
 
-/** A text with a button that copies it, where scripts are on. */
+/** A text with a copy button, if scripts are enabled. */
 export function Copied({ text }: { readonly text: string }): VNode {
   return (
     <span class="copied">
@@ -224,7 +224,7 @@ export function Section({ title, id, more, children }: SectionProps): VNode {
 export type Tone = 'info' | 'good' | 'warning';
 const SIGNS: Readonly<Record<Tone, string>> = { info: '›', good: '✓', warning: '⚠' };
 
-/** A remark whose kind is told by a sign and a word, not by its colour alone. */
+/** A note whose kind is shown by a sign and a word, not by its colour alone. */
 export function Notice({
   tone = 'info',
   children,
@@ -249,7 +249,7 @@ export function Tag({
   return <span class={`tag ${tone}`}>{children}</span>;
 }
 
-/** Links to the pages before and behind. */
+/** Links to the previous and next pages. */
 export function Pager({
   next,
   first,
@@ -270,10 +270,10 @@ export function Pager({
   );
 }
 
-/** Squares of the pattern in a row; the right half mirrors the left one. */
+/** Number of squares in a row of the pattern; the right half mirrors the left one. */
 const CELLS = 5;
 
-/** A picture for a claim, drawn from its id: two claims of one name look different at once. */
+/** A picture for a claim, generated from its id: two claims of one name look different. */
 export function Pattern({ id }: { readonly id: string }): VNode {
   const bytes = id.match(/../g)?.map((pair) => parseInt(pair, 16)) ?? [];
   const hue = (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)) % 12;

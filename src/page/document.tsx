@@ -1,34 +1,34 @@
-/** The frame of every page: head, navigation, search, strips, footer. */
+/** The frame of every page: head, navigation, search, banners, footer. */
 import type { ComponentChildren, VNode } from 'preact';
 import { render } from 'preact-render-to-string';
 import { agoText, integerText } from './format.js';
 import { shownLine, shownMarkup } from './text.js';
 
-/** How the visitor wants to see pages. */
+/** The visitor's display settings. */
 export interface Look {
   readonly scheme: 'dark' | 'light' | null;
 }
 
 export interface Assets {
   readonly style: string;
-  /** Null if the build had no bundler: pages work without it. */
+  /** Null if the bundler was missing in the build: pages work without it. */
   readonly script: string | null;
 }
 
 export interface Frame {
   readonly title: string;
   readonly description: string;
-  /** The path of the page, which links of the frame lead back to. */
+  /** The path of the page, to which links of the frame return. */
   readonly path: string;
   /** Search text of the visitor. */
   readonly query?: string | undefined;
   readonly network: string;
   /** Null while the node starts. */
   readonly tip: { readonly height: number; readonly hash: string; readonly timeSec: number } | null;
-  /** What changes the page shows, as hints name it. */
+  /** Topics whose changes affect the page, as named by hints. */
   readonly topics: readonly string[];
   readonly strip?: ComponentChildren;
-  /** Seconds after which the page looks again whether it can be shown. */
+  /** Seconds after which the page is reloaded until it is available. */
   readonly againSec?: number | undefined;
   readonly nowSec: number;
   readonly isIndexable: boolean;

@@ -5,7 +5,7 @@ const THREE_DIGITS = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 }
 
 export const integerText = (value: number): string => INTEGER.format(value);
 
-/** LBC with as many decimals as it has, at least two. */
+/** LBC with all of its decimals, at least two. */
 export function amountText(lbc: number): string {
   const [whole = '0', decimals = ''] = Math.abs(lbc).toFixed(8).split('.');
   const shown = decimals.replace(/0+$/, '').padEnd(2, '0');
@@ -22,7 +22,7 @@ export function sizeText(bytes: number): string {
 
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
 
-/** A number with a prefix of its thousands: `3.21 T`. */
+/** A number with an SI prefix: `3.21 T`. */
 export function prefixedText(number: number, unit = ''): string {
   let [value, prefix] = [number, 0];
   for (; value >= 1000 && prefix < PREFIXES.length - 1; prefix++) value /= 1000;
@@ -38,17 +38,17 @@ const STEPS: readonly (readonly [seconds: number, unit: string])[] = [
   [1, 'second'],
 ];
 
-/** A length of time in its largest unit: `3 days`. */
+/** A duration in its largest unit: `3 days`. */
 export function durationText(seconds: number): string {
   const [step, unit] = STEPS.find(([length]) => Math.abs(seconds) >= length) ?? STEPS.at(-1)!;
   const count = Math.round(Math.abs(seconds) / step);
   return `${INTEGER.format(count)} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Blocks may be dated so far ahead of the clock. Source: lbrycrd chain.h `MAX_FUTURE_BLOCK_TIME`. */
+/** Maximum distance of a block's time into the future. Source: lbrycrd chain.h `MAX_FUTURE_BLOCK_TIME`. */
 const FUTURE_SEC = 7200;
 
-/** `2 minutes ago`, or `in 3 hours` for what is to come. */
+/** `2 minutes ago`, or `in 3 hours` for a future time. */
 export function agoText(timeSec: number, nowSec: number): string {
   const age = nowSec - timeSec;
   if (age < 1 && age > -FUTURE_SEC) return 'just now';
@@ -66,7 +66,7 @@ export const dateText = (timeSec: number): string => timeText(timeSec).slice(0, 
 
 export const isoTime = (timeSec: number): string => new Date(timeSec * 1000).toISOString();
 
-/** How long this many blocks take, about: `≈ 9 hours`. */
+/** The approximate duration of this many blocks: `≈ 9 hours`. */
 export const blocksText = (blocks: number, spacingSec: number): string =>
   `≈ ${durationText(Math.max(1, blocks) * spacingSec)}`;
 

@@ -1,12 +1,12 @@
-/** Addresses of the explorer's pages. Whatever is in them is encoded here. */
+/** Addresses of the explorer's pages. All parts are URL-encoded here. */
 
-/** Half of a surrogate pair cannot be encoded: U+FFFD takes its place. */
+/** Half of a surrogate pair cannot be encoded and is replaced by U+FFFD. */
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());
 
-/** Path parts that browsers resolve by themselves. */
+/** Path parts that browsers resolve themselves. */
 const DOTS = /^\.{1,2}$/;
 
-/** The page of a name; one that is not UTF-8, or that a browser would resolve, is named by its bytes in hex. */
+/** The page of a name; a name that is not UTF-8, or that a browser would resolve, is given by its bytes in hex. */
 export function nameLink(name: string, nameHex?: string): string {
   if (nameHex !== undefined) return `/name-hex/${nameHex}`;
   if (DOTS.test(name)) return `/name-hex/${Buffer.from(name).toString('hex')}`;
@@ -19,7 +19,7 @@ export const txLink = (txid: string, output?: number): string =>
 export const blockLink = (block: string | number): string => `/block/${encoded(String(block))}`;
 export const addressLink = (address: string): string => `/address/${encoded(address)}`;
 
-/** A path with parameters; those without a value are left out. */
+/** A path with parameters; those without a value are omitted. */
 export function withQuery(
   path: string,
   query: Readonly<Record<string, string | number | undefined>>,

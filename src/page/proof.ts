@@ -1,10 +1,11 @@
 /**
- * Checks that a proof of a name leads to the root of the claim trie in a block's header. It runs in the browser and on the
- * server, by the hashes of Web Cryptography. Source: lbrycrd claimtrieforks.cpp `getProofForName`; claimtrie.cpp `getValueHash`.
+ * Verifies that a proof of a name leads to the root of the claim trie in a block's header. It runs in the browser and on the
+ * server, with the hashes of Web Cryptography. Source: lbrycrd claimtrieforks.cpp `getProofForName`; claimtrie.cpp
+ * `getValueHash`.
  */
 
 export interface ProofPair {
-  /** The reader's hash goes to the right. */
+  /** The verifier's hash is on the right. */
   readonly odd: boolean;
   /** Id in the hex form that programs print. */
   readonly hash: string;
@@ -54,24 +55,24 @@ async function claimHash({ txid, n, lastTakeoverHeight }: ProvenClaim): Promise<
 /** The root of a trie without names. Source: lbrycrd claimtrie.cpp `getMerkleHash`. */
 export const EMPTY_TRIE = `${'0'.repeat(63)}1`;
 
-/** A node of the trie on the way to the name, as proofs below the fork for all claims have it. */
+/** A node of the trie on the path to the name, in proofs of the old form (below the all-claims fork). */
 export interface ProofNode {
   readonly children: readonly {
     readonly child: {
       /** The byte that leads to the child, as the character with that code point. */
       readonly character: string;
-      /** As printed; absent on the way to the name. */
+      /** As printed; absent for the child on the path to the name. */
       readonly nodeHash?: string;
     };
   }[];
-  /** As printed; absent of the name itself, and where a node has no claim. */
+  /** As printed; absent for the name itself, and if a node has no claim. */
   readonly valueHash?: string;
 }
 
 /**
- * The hashes of the nodes, as printed: that of the deepest first, the root last. A node hashes the bytes and hashes of its
- * children in order, then the hash of its value. `claim` is that of the deepest node; null proves that the name has none.
- * Throws `Error` for nodes that do not hang together. Source: lbrycrd claimtrie.cpp `recursiveComputeMerkleHash`.
+ * The hashes of the nodes, as printed: the deepest first, the root last. A node hashes the bytes and hashes of its children
+ * in order, then the hash of its value. `claim` belongs to the deepest node; null proves that the name has none. Throws
+ * `Error` for nodes that are not connected. Source: lbrycrd claimtrie.cpp `recursiveComputeMerkleHash`.
  */
 export async function nodeSteps(
   claim: ProvenClaim | null,
@@ -106,7 +107,7 @@ export async function nodeSteps(
   return { steps, path: Uint8Array.from(path) };
 }
 
-/** The hashes on the way, as printed: that of the claim first, the root last. */
+/** The hashes on the path, as printed: that of the claim first, the root last. */
 export async function proofSteps(claim: ProvenClaim, pairs: readonly ProofPair[]): Promise<string[]> {
   let hash = await claimHash(claim);
   const steps = [printedOf(hash)];

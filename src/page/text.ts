@@ -1,11 +1,12 @@
 /**
- * Texts from the chain as people may safely see them: characters that hide or turn text around are shown by their number, and
- * names that could pass for others are found. Everything from the chain is hostile until it went through here.
+ * Makes text from the chain safe to display: characters that hide or reorder text are shown by their code point, and names
+ * that could be confused with others are detected. All text from the chain must be treated as hostile until it has passed
+ * these functions.
  */
 
 /**
- * Control characters, directional marks (Unicode TR9), zero-width and tag characters, lone surrogates. Line breaks and tabs of
- * longer texts are kept by `shownText`.
+ * Control characters, directional marks (Unicode TR9), zero-width and tag characters, lone surrogates. `shownText` keeps
+ * line breaks and tabs of longer texts.
  */
 const HIDDEN_BELOW_65536 =
   '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f' +
@@ -18,7 +19,7 @@ const HIDDEN = new RegExp(`[${HIDDEN_BELOW_65536}]|[\\u{e0000}-\\u{e0fff}]|\\p{S
  */
 const PERHAPS_HIDDEN = new RegExp(`[${HIDDEN_BELOW_65536}\\ud800-\\udfff]`);
 
-/** The text with every hidden character replaced by ⟨its number⟩. */
+/** The text with every hidden character replaced by ⟨its code point⟩. */
 export function shownText(text: string, most = Infinity): string {
   const cut = text.length > most ? `${[...text.slice(0, most * 2)].slice(0, most).join('')}…` : text;
   if (!PERHAPS_HIDDEN.test(cut)) return cut;
@@ -29,8 +30,8 @@ export function shownText(text: string, most = Infinity): string {
 }
 
 /**
- * The same for a whole page of markup, as a last line of defence. What is in a form field stays as it was typed, and goes
- * back to the server unchanged; text of the template's has no plain quotes, so that it cannot pass for such a field.
+ * The same for a whole page of markup, as a last line of defence. The contents of form fields are not changed, and return to
+ * the server as typed. Other text of the templates contains no plain quotes, so it cannot be mistaken for such a field.
  */
 export const shownMarkup = (html: string): string =>
   PERHAPS_HIDDEN.test(html)

@@ -1,6 +1,6 @@
 /**
  * The genesis block of each network, built from its parts.
- * Owns the coinbase that all networks share; the proof of work of each network comes from its parameters.
+ * Contains the coinbase that all networks share; the proof of work of each network comes from its parameters.
  * Source: lbrycrd chainparams.cpp `CreateGenesisBlock`.
  */
 import { sha256d } from '../crypto/hash.js';
@@ -11,7 +11,7 @@ const GENESIS_TIMESTAMP_TEXT = 'insert timestamp string';
 const GENESIS_PUBKEY_HASH = fromHex('345991dbf57bfb014b87006acdfafbfc5fe8292f');
 /** 400,000,000 coins. An ordinary coin: it matures like any other coinbase. */
 const GENESIS_VALUE_SAT = 400_000_000n * 100_000_000n;
-/** Pushes of 486604799 (four bytes) and of 4 (one byte, as data), which Bitcoin's own genesis has. */
+/** Pushes of 486604799 (four bytes) and of 4 (one byte, as data), as in Bitcoin's own genesis. */
 const GENESIS_SCRIPT_PREFIX = fromHex('04ffff001d0104');
 const GENESIS_BLOCK_VERSION = 1;
 /** The root of an empty claim trie: the number one, little endian. */

@@ -1,14 +1,13 @@
 /**
- * What makes one network of the chain differ from another: the parameter record and its parts.
- * Owns types and the constants of version-bit deployments; the values live in `main.ts`, `test.ts`, `regtest.ts`.
- * Source: lbrycrd `CChainParams`, `CBaseChainParams`, `Consensus::Params`.
+ * The parameters in which the networks of the chain differ. Defines types and the constants of version-bit deployments; the
+ * values are in `main.ts`, `test.ts`, `regtest.ts`. Source: lbrycrd `CChainParams`, `CBaseChainParams`, `Consensus::Params`.
  */
 import type { Bytes } from '../util/bytes.js';
 import type { GenesisBlock } from './genesis.js';
 
 export type NetworkName = 'main' | 'test' | 'regtest';
 
-/** Order matters: it is the order of Core's `DeploymentPos`, in which RPC answers list them. */
+/** Order matters: it is the order of Core's `DeploymentPos`, in which RPC results list them. */
 export const DEPLOYMENT_IDS = ['testdummy', 'csv', 'segwit'] as const;
 
 export type DeploymentId = (typeof DEPLOYMENT_IDS)[number];
@@ -16,7 +15,7 @@ export type DeploymentId = (typeof DEPLOYMENT_IDS)[number];
 /** A deployment with this start is active from genesis on. Source: `BIP9Deployment::ALWAYS_ACTIVE`. */
 export const ALWAYS_ACTIVE = -1n;
 
-/** The largest signed 64-bit number; RPC prints it as it is. Source: `BIP9Deployment::NO_TIMEOUT`. */
+/** The largest signed 64-bit number; RPC prints it unchanged. Source: `BIP9Deployment::NO_TIMEOUT`. */
 export const NO_TIMEOUT = 0x7fffffffffffffffn;
 
 /** One BIP9 deployment. The times are compared with median times past and are bigint because of `NO_TIMEOUT`. */
@@ -29,12 +28,12 @@ export interface Deployment {
 
 /** Heights at which the rules of claims change, as heights of the block being connected. */
 export interface ClaimForks {
-  /** Blocks after which a claim or support expires, before and from the extension on. */
+  /** Lifetime of a claim or support in blocks, before and after the extension fork. */
   readonly originalExpiration: number;
   readonly extendedExpiration: number;
   readonly extendedExpirationForkHeight: number;
   readonly normalizationForkHeight: number;
-  /** Exclusive bounds of the takeover workaround; -1 and -1 switch it off. */
+  /** Exclusive limits of the takeover workaround; -1 and -1 disable it. */
   readonly takeoverWorkaroundMin: number;
   readonly takeoverWorkaroundMax: number;
   readonly allClaimsForkHeight: number;
@@ -66,7 +65,7 @@ export interface SeedAddress {
   readonly port: number;
 }
 
-/** What is known about the number of transactions at a moment, to estimate progress. Source: `ChainTxData`. */
+/** A known number of transactions at a point in time, to estimate progress. Source: `ChainTxData`. */
 export interface ChainTxData {
   readonly timeSec: number;
   readonly txCount: number;
@@ -75,7 +74,7 @@ export interface ChainTxData {
 
 export interface NetworkParams {
   readonly name: NetworkName;
-  /** The reference's name of the network: its configuration section and its answer in `getblockchaininfo`. */
+  /** The reference's name of the network: in the configuration file and in the result of `getblockchaininfo`. */
   readonly referenceName: 'lbrycrd' | 'lbrycrdtest' | 'lbrycrdreg';
   /** Folder below the data folder; empty for main. */
   readonly dataFolder: string;
@@ -88,7 +87,7 @@ export interface NetworkParams {
   /** Wire order. */
   readonly genesisHash: Buffer;
 
-  /** Largest target a block may claim. */
+  /** Maximum target of a block. */
   readonly powLimit: bigint;
   readonly powLimitBits: number;
   readonly targetSpacingSec: number;
@@ -100,16 +99,16 @@ export interface NetworkParams {
 
   readonly claimForks: ClaimForks;
 
-  /** Where BIP141, BIP143 and BIP147 begin; version bits do not decide it here. Source: `nWitnessForkHeight`. */
+  /** Activation height of BIP141, BIP143 and BIP147; version bits have no effect on it here. Source: `nWitnessForkHeight`. */
   readonly segwitHeight: number;
-  /** The one block without P2SH, wire order; it is one of Bitcoin's and no block of this chain. */
+  /** The one block without P2SH, wire order; it is a block of Bitcoin and does not exist on this chain. */
   readonly bip16Exception: Buffer | null;
   readonly bip34Height: number;
-  /** Block id at `bip34Height` from which on BIP30 need not be checked, wire order. */
+  /** Block id at `bip34Height`, wire order. Descendants of this block skip the BIP30 check. */
   readonly bip34Hash: Buffer | null;
   readonly bip65Height: number;
   readonly bip66Height: number;
-  /** Signalling blocks of a window that lock a deployment in. */
+  /** Number of signalling blocks in a window that locks in a deployment. */
   readonly ruleChangeActivationThreshold: number;
   readonly minerConfirmationWindow: number;
   readonly deployments: Readonly<Record<DeploymentId, Deployment>>;
@@ -120,16 +119,16 @@ export interface NetworkParams {
   readonly minimumChainWork: bigint;
   /** Block id, wire order. */
   readonly assumeValid: Buffer | null;
-  /** Snapshots that a release knows: of a block (printed id), the SHA-256 of the file in hex. */
+  /** Snapshots known to this release: the block (printed id), and the SHA-256 of the file in hex. */
   readonly snapshots: readonly { readonly height: number; readonly block: string; readonly hash: string }[];
   /** Ascending heights. */
   readonly checkpoints: readonly Checkpoint[];
-  /** Hashes of a thousand headers each, from the first block on, wire order; read from disk at the first call. */
+  /** Hashes over a thousand headers each, from the first block on, wire order; read from disk at the first call. */
   readonly headerChunks: () => Buffer;
   readonly chainTxData: ChainTxData;
 
   readonly dnsSeeds: readonly string[];
-  /** IP addresses, or names that are asked once for the addresses they know. */
+  /** IP addresses, or host names that are queried once for known addresses. */
   readonly fixedSeeds: readonly SeedAddress[];
 
   /** No block file is pruned below this height. */

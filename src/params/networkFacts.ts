@@ -1,8 +1,7 @@
 /**
- * Facts about a network that change with time: its servers, and blocks that are known to be valid. They lie in
- * `data/networks/<network>.json`, each with its source and the date of that source, so that a release can renew them
- * without a change of code. Lists begin with the servers that living programs name, and end with those that only
- * older lists name.
+ * Facts about a network that change over time: its servers, and blocks known to be valid. They are in
+ * `data/networks/<network>.json`, each with its source and the date of that source, so that a release can update them
+ * without code changes. Lists begin with servers named by maintained programs, and end with those named only by older lists.
  */
 import { readFileSync } from 'node:fs';
 import { hashFromHex, type Bytes } from '../util/bytes.js';
@@ -11,9 +10,9 @@ import { projectFile } from '../util/project.js';
 const HASH_BYTES = 32;
 
 interface Sourced {
-  /** Repository and file that name it. */
+  /** Repository and file of the source. */
   readonly source: string;
-  /** The day, or the month, of that source. */
+  /** The day, or the month, of the source. */
   readonly date: string;
 }
 
@@ -52,11 +51,11 @@ export function networkFacts(network: 'main' | 'test'): FactsFile {
   return JSON.parse(readFileSync(factsFile(`${network}.json`), 'utf8')) as FactsFile;
 }
 
-/** Servers as pairs of host and port, in their order. */
+/** Servers as pairs of host and port, in order. */
 export const hostPorts = (servers: readonly ServerFact[] = []): (readonly [host: string, port: number])[] =>
   servers.map(({ host, port }) => [host, port]);
 
-/** The parameters of a network that its facts give. */
+/** The network parameters derived from the facts. */
 export function paramsOfFacts(facts: FactsFile): {
   minimumChainWork: bigint;
   assumeValid: Buffer;
@@ -78,7 +77,7 @@ export function paramsOfFacts(facts: FactsFile): {
   };
 }
 
-/** Hashes of 32 bytes, wire order, one after the other; empty if none are known. Throws for a malformed file. */
+/** Hashes of 32 bytes, wire order, concatenated; empty if none are known. Throws for a malformed file. */
 function readHeaderChunks({ headerChunks }: FactsFile): Buffer {
   if (headerChunks === undefined) return Buffer.alloc(0);
   const lines = readFileSync(factsFile(headerChunks.file), 'utf8').trimEnd().split('\n');

@@ -14,7 +14,10 @@ export function networkParams(name: NetworkName): NetworkParams {
   return NETWORKS[name];
 }
 
-/** Term in blocks after which what is made or renewed in a block at `height` expires. Source: `Params::GetExpirationTime`. */
+/**
+ * Lifetime in blocks of a claim or support that is created or updated in a block at `height`. Source:
+ * `Params::GetExpirationTime`.
+ */
 export function claimExpirationBlocks(params: NetworkParams, height: number): number {
   const forks = params.claimForks;
   return height < forks.extendedExpirationForkHeight ? forks.originalExpiration : forks.extendedExpiration;

@@ -1,7 +1,7 @@
 /**
- * The regression-test network, and the options that move its forks.
- * Owns the parsing of `-forkheight`, `-claimexpiration` and `-vbparams`; whether another network is running is the caller's check.
- * Source: lbrycrd chainparams.cpp `CRegTestParams`, init.cpp `AppInitParameterInteraction` for `-vbparams`.
+ * The regression-test network, and the options that move its forks. Parses `-forkheight`, `-claimexpiration` and
+ * `-vbparams`; the caller checks that the network is regtest. Source: lbrycrd chainparams.cpp `CRegTestParams`, init.cpp
+ * `AppInitParameterInteraction` for `-vbparams`.
  */
 import { fromHex } from '../util/bytes.js';
 import { buildGenesis } from './genesis.js';
@@ -88,7 +88,7 @@ export const regtestParams: NetworkParams = {
   fallbackFeeEnabled: true,
 };
 
-/** What the command line may change on regtest; each entry is the text after the option's `=`. */
+/** Settings that the command line may change on regtest; each entry is the text after the option's `=`. */
 export interface RegtestOverrides {
   /** `<name>@<height>`, or `takeoverworkaround@<min>-<max>`. */
   readonly forkHeights?: readonly string[] | undefined;

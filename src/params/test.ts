@@ -60,7 +60,7 @@ export const testParams: NetworkParams = {
 
   ...paramsOfFacts(networkFacts('test')),
   checkpoints: [{ height: 0, hash: genesis.hash }],
-  // The reference kept Bitcoin's figures here; they only colour the progress estimate.
+  // The reference kept Bitcoin's values here; they only affect the progress estimate.
   chainTxData: { timeSec: 1531929919, txCount: 19438708, txPerSec: 0.626 },
 
   pruneAfterHeight: 1000,

@@ -10,7 +10,7 @@ export interface Block {
   transactions: Transaction[];
 }
 
-/** Parses a whole block; trailing bytes are refused with `ReadError` only by the caller's own check of `reader.remaining`. */
+/** Parses a whole block. Trailing bytes are not rejected here: the caller checks `reader.remaining`. */
 export function parseBlock(reader: Reader): Block {
   const header = parseHeader(reader);
   const count = reader.compactSize();

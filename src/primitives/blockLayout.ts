@@ -1,6 +1,6 @@
 /**
  * The column layout of `ParsedBlock`: rows of `txs`, `inputs` and `outputs`, and the bits of a transaction's flags.
- * Numbers only; the addon writes the same layout (`native/parse.cpp`).
+ * Only constants; the addon writes the same layout (`native/parse.cpp`).
  */
 
 /** Columns of `ParsedBlock.txs`. */
@@ -20,13 +20,13 @@ export const TX_VERSION = 9;
 export const TX_LEGACY_SIGOPS = 10;
 export const TX_CLAIM_OUTPUTS = 11;
 
-/** Bits of the `TX_FLAGS` column: at least one input has a witness stack which is not empty. */
+/** Bits of the `TX_FLAGS` column: at least one input has a non-empty witness stack. */
 export const TX_HAS_WITNESS = 1;
-/** One input, whose prevout is null: `CTransaction::IsCoinBase`, wherever in the block it stands. */
+/** One input, whose prevout is null: `CTransaction::IsCoinBase`, at any position in the block. */
 export const TX_IS_COINBASE = 2;
 /**
- * QUIRK: the transaction has the witness marker but no witness. The reference of this age accepts that, and forgets
- * the marker: size and id are those without it. Test: test/unit/native/blockView.test.ts.
+ * QUIRK: the transaction has the witness marker but no witness. The reference of this version accepts it and drops the
+ * marker: size and id are computed without it. Test: test/unit/native/blockView.test.ts.
  */
 export const TX_EMPTY_MARKER = 4;
 
@@ -37,7 +37,7 @@ export const INPUT_PREVOUT = 0;
 export const INPUT_SCRIPT = 1;
 export const INPUT_SCRIPT_LENGTH = 2;
 export const INPUT_SEQUENCE = 3;
-/** Offset of the compact size that opens the witness stack; 0 when the transaction has no marker. */
+/** Offset of the compact size at the start of the witness stack; 0 when the transaction has no marker. */
 export const INPUT_WITNESS = 4;
 export const INPUT_WITNESS_END = 5;
 

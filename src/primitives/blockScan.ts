@@ -1,6 +1,6 @@
 /**
  * The readable fallback of the addon's `parseBlock`, `parseTx` and `scanTx` (`native/parse.cpp`): one pass over the bytes that
- * fills the offset table. Deserialization rules only, which are those of `transaction.ts`.
+ * fills the offset table. Contains deserialization rules only, the same as `transaction.ts`.
  * Source: Core 0.17 `UnserializeTransaction`, `BlockMerkleRoot`, `BlockWitnessMerkleRoot`.
  */
 import { sha256d } from '../crypto/hash.js';
@@ -73,7 +73,7 @@ function scanOutputs(reader: Reader, rows: Rows): { sigops: number; claims: numb
   return { sigops, claims };
 }
 
-/** Reads the witness stacks of the input rows from `firstInput` on; whether any of them has an item. */
+/** Reads the witness stacks of the input rows from `firstInput` on; returns whether any of them has an item. */
 function scanWitness(reader: Reader, rows: Rows, firstInput: number): boolean {
   let any = false;
   for (let row = firstInput * INPUT_STRIDE; row < rows.inputs.length; row += INPUT_STRIDE) {
@@ -105,7 +105,7 @@ function scanTx(reader: Reader, rows: Rows): void {
     outputs = scanOutputs(reader, rows);
   } else {
     marker = reader.u8();
-    // Flag 0 is a transaction without inputs and outputs: the two bytes are its empty lists.
+    // Flag 0: this is a transaction without inputs and outputs, and the two bytes are its empty lists.
     if (marker !== 0) {
       bodyAt = reader.offset;
       sigops = scanInputs(reader, rows);

@@ -1,7 +1,7 @@
 /**
- * A block as a table of offsets into its own bytes: one call parses it, computes all ids and roots, and nothing is
- * materialised. Owns the choice between the addon and the fallback (`blockScan.ts`), and the accessors that hide the column
- * layout (`blockLayout.ts`) from readers. Holds no rule beyond deserialization.
+ * A block as a table of offsets into its own bytes: one call parses it and computes all ids and roots, without creating
+ * objects. Chooses between the addon and the fallback (`blockScan.ts`), and contains the accessors that hide the column
+ * layout (`blockLayout.ts`). Contains no rules beyond deserialization.
  */
 import { loadNative, type ParsedBlock } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
@@ -28,7 +28,7 @@ import { parseBlockFallback, parseTxFallback, scanTxFallback } from './blockScan
 
 export type { ParsedBlock } from '../native/binding.js';
 
-/** What the addon says of bytes that are no block. */
+/** Converts the addon's error for malformed bytes. */
 function readErrorOf(error: unknown): unknown {
   return error instanceof Error && error.name === 'Error' ? new ReadError(error.message) : error;
 }
@@ -49,8 +49,8 @@ function checkConsumed(parsed: ParsedBlock, bytes: Bytes, refuseTrailing: boolea
 }
 
 /**
- * Parses a whole block that starts at byte 0. Throws `ReadError` on anything the reference would not deserialize,
- * and on bytes after it with `refuseTrailing`; without, `consumedBytes` says where it ended.
+ * Parses a whole block that starts at byte 0. Throws `ReadError` on bytes that the reference would not deserialize, and with
+ * `refuseTrailing` on trailing bytes; otherwise `consumedBytes` is the end of the block.
  */
 export function parseBlockView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
   const native = loadNative();
@@ -59,8 +59,8 @@ export function parseBlockView(bytes: Bytes, refuseTrailing = false): ParsedBloc
 }
 
 /**
- * The same on another thread, for blocks that callers may make larger than any rule allows; the bytes must not change
- * meanwhile. Without the addon it happens at once.
+ * The same on another thread, for bytes that callers may make larger than any valid block; the bytes must not change before
+ * the promise settles. Without the addon it runs synchronously.
  */
 export async function parseBlockViewAside(bytes: Bytes): Promise<ParsedBlock> {
   const native = loadNative();
@@ -72,18 +72,18 @@ export async function parseBlockViewAside(bytes: Bytes): Promise<ParsedBlock> {
   }
 }
 
-/** The same for one transaction with witness marker allowed; `witnessMerkleRoot` is zero. */
+/** The same for one transaction; a witness marker is allowed. `witnessMerkleRoot` is zero. */
 export function parseTxView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
   const native = loadNative();
   const parsed = native ? asReadError(() => native.parseTx(bytes)) : parseTxFallback(bytes);
   return checkConsumed(parsed, bytes, refuseTrailing);
 }
 
-/** Bytes of a transaction's id and of the one with witness, one behind the other. */
+/** Bytes of a transaction's txid and wtxid, concatenated. */
 export const TX_IDS_BYTES = 64;
 
 /**
- * Length of the transaction that the bytes begin with, 0 when they do not begin with a whole one. Writes its ids to `ids`
+ * Length of the transaction at the start of the bytes, 0 if there is no complete one. Writes its ids to `ids`
  * (`TX_IDS_BYTES`).
  */
 export function scanTransaction(bytes: Bytes, ids: Bytes): number {
@@ -111,7 +111,7 @@ export function txWeight(parsed: ParsedBlock, tx: number): number {
   return parsed.txs[tx * TX_STRIDE + TX_STRIPPED_SIZE]! * 3 + txSizeBytes(parsed, tx);
 }
 
-/** The raw bytes of transaction `tx`, a view. With `TX_EMPTY_MARKER` they are not what the reference would write. */
+/** The raw bytes of transaction `tx`, a view. With `TX_EMPTY_MARKER` they differ from the reference's serialization. */
 export function txBytes(block: Buffer, parsed: ParsedBlock, tx: number): Buffer {
   const row = tx * TX_STRIDE;
   return block.subarray(parsed.txs[row + TX_START], parsed.txs[row + TX_END]);
@@ -137,7 +137,7 @@ export function inputScriptAt(block: Buffer, parsed: ParsedBlock, input: number)
   return block.subarray(at, at + parsed.inputs[row + INPUT_SCRIPT_LENGTH]!);
 }
 
-/** Satoshis of running output `output`; signed, not yet checked. */
+/** Satoshis of running output `output`; signed, range not checked. */
 export function outputAmountAt(block: Buffer, parsed: ParsedBlock, output: number): bigint {
   return block.readBigInt64LE(parsed.outputs[output * OUTPUT_STRIDE + OUTPUT_VALUE]!);
 }
@@ -148,7 +148,7 @@ function openWitness(block: Buffer, parsed: ParsedBlock, input: number): Reader 
   return start === 0 ? null : new Reader(block, start, parsed.inputs[row + INPUT_WITNESS_END]!);
 }
 
-/** Witness stack of running input `input`, bottom first, as views; empty without one. Of a deep one the first `atMost`. */
+/** Witness stack of running input `input`, bottom first, as views; empty without a witness. At most the first `atMost` items. */
 export function witnessAt(block: Buffer, parsed: ParsedBlock, input: number, atMost = Infinity): Buffer[] {
   const reader = openWitness(block, parsed, input);
   if (!reader) return [];
@@ -157,8 +157,8 @@ export function witnessAt(block: Buffer, parsed: ParsedBlock, input: number, atM
 }
 
 /**
- * The same of a deep stack with the last `atMost`, the witness script among them. A view costs some hundred bytes, and a
- * block holds millions of items: readers ask for no more than they need.
+ * The same, but at most the last `atMost` items, which include the witness script. A view costs some hundred bytes, and a
+ * block can have millions of items: readers should request no more than they need.
  */
 export function witnessTopAt(block: Buffer, parsed: ParsedBlock, input: number, atMost: number): Buffer[] {
   const reader = openWitness(block, parsed, input);

@@ -1,6 +1,6 @@
 /**
- * The compact form of targets, and the work that a target stands for.
- * Numbers are unsigned 256-bit in bigint. Source: Core arith_uint256.cpp `SetCompact`, `GetCompact`; chain.cpp `GetBlockProof`.
+ * The compact form of targets, and the work represented by a target. Numbers are unsigned 256-bit in bigint. Source: Core
+ * arith_uint256.cpp `SetCompact`, `GetCompact`; chain.cpp `GetBlockProof`.
  */
 import { assert } from '../util/assert.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
@@ -16,7 +16,7 @@ export interface DecodedTarget {
   overflow: boolean;
 }
 
-/** Decodes any 32 bits, sensible or not. Source: `arith_uint256::SetCompact`. */
+/** Decodes any 32 bits, valid or not. Source: `arith_uint256::SetCompact`. */
 export function decodeCompact(bits: number): DecodedTarget {
   const size = bits >>> 24;
   let word = bits & MANTISSA_MASK;
@@ -39,7 +39,7 @@ function bitLength(value: bigint): number {
   return value === 0n ? 0 : value.toString(2).length;
 }
 
-/** The compact form, precision lost towards zero. Source: `arith_uint256::GetCompact`. */
+/** The compact form; precision is lost towards zero. Source: `arith_uint256::GetCompact`. */
 export function encodeCompact(target: bigint, negative = false): number {
   assert(target >= 0n && target <= MASK_256, 'a target has 256 bits');
   let size = Math.ceil(bitLength(target) / 8);
@@ -52,24 +52,24 @@ export function encodeCompact(target: bigint, negative = false): number {
   return (word | sign | (size << 24)) >>> 0;
 }
 
-/** A 32-byte hash (wire order) as the number it is compared with a target as. */
+/** Converts a 32-byte hash (wire order) to the number that is compared with a target. */
 export function hashToNumber(hash: Bytes): bigint {
   return BigInt(`0x${Buffer.from(asBuffer(hash)).reverse().toString('hex')}`);
 }
 
-/** Expected hashes behind a block of these bits; 0 for bits that are not a target. Source: `GetBlockProof`. */
+/** Expected number of hashes for a block with these bits; 0 for bits that are not a valid target. Source: `GetBlockProof`. */
 export function blockWork(bits: number): bigint {
   const { target, negative, overflow } = decodeCompact(bits);
   if (negative || overflow || target === 0n) return 0n;
   return (1n << 256n) / (target + 1n);
 }
 
-/** Seconds of INT64_MAX, the answer when the difference is beyond measure. */
+/** INT64_MAX seconds, the result when the difference is too large. */
 const MAX_INT64 = (1n << 63n) - 1n;
 
 /**
- * How long it would take, at the rate of `tipBits`, to make up the difference of work between two blocks: negative when
- * `toWork` is the smaller. Source: `GetBlockProofEquivalentTime`; decides how deep assume-valid reaches.
+ * Time needed, at the rate of `tipBits`, to make up the difference of work between two blocks: negative when `toWork` is
+ * smaller. Source: `GetBlockProofEquivalentTime`; determines how deep assume-valid reaches.
  */
 export function workEquivalentTimeSec(
   toWork: bigint,
@@ -85,7 +85,7 @@ export function workEquivalentTimeSec(
 }
 
 /**
- * How much harder than the target 0x1f00ffff these bits are, as RPC shows it.
+ * Difficulty of these bits relative to the target 0x1f00ffff, as RPC shows it.
  * Source: lbrycrd rpc/blockchain.cpp `GetDifficulty` (31 where Bitcoin has 29); the loops keep its rounding.
  */
 export function difficultyOf(bits: number): number {

@@ -1,5 +1,5 @@
 /**
- * Checkpoints over a thousand headers each: one double SHA-256 of their 112,000 bytes is known. They bind headers up to
+ * Checkpoints that cover a thousand headers each: the double SHA-256 of their 112,000 bytes. They fix the headers up to
  * heights for which no single block hash is published. Source: lbry-sdk lbry/wallet/header.py `Headers.fetch_chunk`.
  */
 import { createHash, type Hash } from 'node:crypto';
@@ -16,7 +16,7 @@ export function endsKnownChunk(chunks: Buffer, height: number): boolean {
   );
 }
 
-/** Whether headers are those of the chunk that ends at a height. `headers` are the 112 bytes of each, lowest first. */
+/** Whether headers match the chunk that ends at a height. `headers` are 112 bytes each, lowest first. */
 export function isKnownChunk(chunks: Buffer, height: number, headers: Iterable<Bytes>): boolean {
   const hash = createHash('sha256');
   for (const header of headers) hash.update(header);
@@ -35,27 +35,27 @@ interface Begun {
 }
 
 /**
- * Checks headers as they come, one chain after another, without reading any again. A chunk that is not seen from its first
- * header on (after a restart, or on a branch that forks inside of it) passes unchecked: proof of work alone decides there.
+ * Checks headers as they arrive, on several branches, without reading earlier ones again. A chunk whose first headers were
+ * not seen (after a restart, or on a branch that forks within it) is not checked: then only proof of work counts.
  */
 export class ChunkChecks {
   private readonly chunks: Buffer;
   /** Chunks in progress, by the id of the last header. */
   private readonly begun = new Map<number, Begun>();
 
-  /** `chunks` are the known hashes of 32 bytes. */
+  /** `chunks` are the known hashes, 32 bytes each. */
   constructor(chunks: Buffer) {
     this.chunks = chunks;
   }
 
-  /** Whether a header may follow: false when it ends a chunk with another hash. Changes nothing. */
+  /** Whether a header may follow: false when it completes a chunk with a wrong hash. Changes nothing. */
   allows(parent: number, height: number, header: Bytes): boolean {
     const begun = this.begun.get(parent);
     if (!endsKnownChunk(this.chunks, height) || begun?.nextHeight !== height) return true;
     return isChunkHash(this.chunks, height, begun.hash.copy().update(header));
   }
 
-  /** Takes in a header that was accepted. */
+  /** Adds an accepted header. */
   accepted(id: number, parent: number, height: number, header: Bytes): void {
     const isFirst = height % HEADERS_PER_CHUNK === 0;
     const begun = isFirst ? { hash: createHash('sha256') } : this.begun.get(parent);
@@ -63,10 +63,10 @@ export class ChunkChecks {
     const isBeyond = height >= (this.chunks.length / HASH_BYTES) * HEADERS_PER_CHUNK;
     if (begun === undefined || isBeyond || (height + 1) % HEADERS_PER_CHUNK === 0) return;
     this.begun.set(id, { hash: begun.hash.update(header), nextHeight: height + 1 });
-    // Branches are few; the oldest is dropped first.
+    // There are few branches; the oldest is dropped first.
     if (this.begun.size > MAX_BRANCHES) this.begun.delete(this.begun.keys().next().value!);
   }
 }
 
-/** Branches whose chunk is followed at a time. Arbitrary. */
+/** Maximum number of branches with a chunk in progress. Arbitrary. */
 const MAX_BRANCHES = 16;

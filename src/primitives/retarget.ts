@@ -1,10 +1,10 @@
 /**
- * Which target the next block must have: this chain changes it at every block.
+ * Computes the target of the next block: this chain changes it at every block.
  * Source: lbrycrd lbry.cpp `CalculateLbryNextWorkRequired`, pow.cpp `GetNextWorkRequired`.
  */
 import { decodeCompact, encodeCompact } from './compactTarget.js';
 
-/** What of a network's parameters decides its targets. */
+/** The network parameters that determine the targets. */
 interface RetargetParams {
   readonly powLimit: bigint;
   readonly powLimitBits: number;
@@ -14,7 +14,7 @@ interface RetargetParams {
   readonly noRetargeting: boolean;
 }
 
-/** Headers by numbers that are not negative; a tree's own numbers, or the heights of one chain. */
+/** Headers by non-negative numbers: ids of a header tree, or the heights of one chain. */
 interface RetargetHeaders {
   heightOf(id: number): number;
   /** The ancestor (or `id` itself) at that height. */
@@ -25,14 +25,17 @@ interface RetargetHeaders {
 
 const MASK_256 = (1n << 256n) - 1n;
 
-/** Blocks between the two times that a retarget compares: one on every network. Source: `DifficultyAdjustmentInterval`. */
+/**
+ * Number of blocks between the two times that a retarget compares: one on every network. Source:
+ * `DifficultyAdjustmentInterval`.
+ */
 export function retargetIntervalBlocks(params: RetargetParams): number {
   return Math.trunc(params.targetTimespanSec / params.targetSpacingSec);
 }
 
 /**
- * The bits after a block with `parentBits` which came `actualTimespanSec` after the one the interval before it.
- * An eighth of the deviation counts, within 7/8 and 3/2 of the timespan; divisions truncate towards zero as in C.
+ * The bits after a block with `parentBits` that came `actualTimespanSec` after the block one interval before it. An eighth
+ * of the deviation is applied, limited to 7/8 to 3/2 of the timespan; divisions truncate towards zero as in C.
  */
 export function retarget(parentBits: number, actualTimespanSec: number, params: RetargetParams): number {
   if (params.noRetargeting) return parentBits;
@@ -46,9 +49,9 @@ export function retarget(parentBits: number, actualTimespanSec: number, params: 
 }
 
 /**
- * The bits that a block after `parent` must have when its time is `newTimeSec`; a negative `parent` is none.
- * The test network has a range of parent heights after which a block that took more than twice the spacing may be of
- * minimum difficulty.
+ * The required bits of a block after `parent` with the time `newTimeSec`; a negative `parent` means none. On the test
+ * network there is a range of parent heights after which a block that took more than twice the spacing may have minimum
+ * difficulty.
  */
 export function nextWorkRequired(
   tree: RetargetHeaders,

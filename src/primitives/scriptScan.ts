@@ -1,7 +1,7 @@
 /**
- * What the block parser must know about scripts without the script layer: where opcodes end, the legacy sigop count,
- * and whether a claim prefix is at the front. No evaluation, no allocation.
- * Source: `GetScriptOp` and `GetSigOpCount` (script/script.cpp), `DecodeClaimScript` (nameclaim.cpp).
+ * Script functions for the block parser, independent of the script layer: ends of operations, the legacy sigop count, and
+ * claim prefixes. No evaluation, no allocation. Source: `GetScriptOp` and `GetSigOpCount` (script/script.cpp),
+ * `DecodeClaimScript` (nameclaim.cpp).
  */
 import type { Bytes } from '../util/bytes.js';
 
@@ -19,12 +19,12 @@ const OP_CHECKSIGVERIFY = 0xad;
 const OP_CHECKMULTISIG = 0xae;
 const OP_CHECKMULTISIGVERIFY = 0xaf;
 
-/** What one bare or unaccounted multisig counts, whatever its keys. */
+/** Sigops counted for a multisig by the inaccurate count, regardless of its keys. */
 const MAX_PUBKEYS_PER_MULTISIG = 20;
 
 const CLAIM_ID_SIZE = 20;
 
-/** Offset after the operation at `at`, which includes its pushed bytes; -1 when it is cut off by `end`. */
+/** Offset after the operation at `at`, including its pushed bytes; -1 when `end` cuts it off. */
 export function nextOp(script: Bytes, at: number, end: number): number {
   const opcode = script[at]!;
   const next = at + 1;
@@ -38,7 +38,7 @@ export function nextOp(script: Bytes, at: number, end: number): number {
   return start + length <= end ? start + length : -1;
 }
 
-/** Sigops of `script[start, end)` in the inaccurate way of blocks; what follows a cut-off push does not count. */
+/** Sigops of `script[start, end)` by the inaccurate count of blocks; bytes after a cut-off push are not counted. */
 export function countLegacySigops(script: Bytes, start: number, end: number): number {
   let count = 0;
   let at = start;
@@ -59,14 +59,14 @@ function nextPush(script: Bytes, at: number, end: number): number {
   return at < end && script[at]! <= OP_PUSHDATA4 ? nextOp(script, at, end) : -1;
 }
 
-/** Bytes that the push at `at`, known to end at `next`, puts on the stack. */
+/** Number of bytes that the push at `at`, known to end at `next`, puts on the stack. */
 function pushedLength(script: Bytes, at: number, next: number): number {
   const opcode = script[at]!;
   if (opcode < OP_PUSHDATA1) return opcode;
   return next - at - 1 - (opcode === OP_PUSHDATA1 ? 1 : opcode === OP_PUSHDATA2 ? 2 : 4);
 }
 
-/** Length in bytes of the claim prefix that opens `script[start, end)`; 0 when there is none. Its kind is its first byte. */
+/** Length in bytes of the claim prefix at the start of `script[start, end)`; 0 if there is none. Its first byte is the kind. */
 export function claimPrefixLength(script: Bytes, start: number, end: number): number {
   if (start >= end) return 0;
   const kind = script[start]!;
@@ -88,7 +88,7 @@ export function claimPrefixLength(script: Bytes, start: number, end: number): nu
   return at + 2 - start;
 }
 
-/** 0, or the opcode of the claim prefix that opens `script[start, end)`. */
+/** The opcode of the claim prefix at the start of `script[start, end)`, or 0. */
 export function claimKind(script: Bytes, start: number, end: number): number {
   return claimPrefixLength(script, start, end) === 0 ? 0 : script[start]!;
 }

@@ -62,7 +62,7 @@ export function formatOutPoint(outPoint: OutPoint): Buffer {
   return new Writer(36).raw(outPoint.hash).u32(outPoint.index).finish();
 }
 
-/** Reads inputs until there are `count`. */
+/** Reads inputs up to a total of `count`. */
 export function readInputs(reader: Reader, inputs: TxInput[], count: number): void {
   while (inputs.length < count) {
     const hash = reader.hash();
@@ -72,7 +72,7 @@ export function readInputs(reader: Reader, inputs: TxInput[], count: number): vo
   }
 }
 
-/** Reads outputs until there are `count`. */
+/** Reads outputs up to a total of `count`. */
 export function readOutputs(reader: Reader, outputs: TxOutput[], count: number): void {
   while (outputs.length < count) {
     const value = reader.i64();
@@ -92,7 +92,7 @@ function parseOutputs(reader: Reader): TxOutput[] {
   return outputs;
 }
 
-/** Parses one transaction. Throws `ReadError` on anything the reference would refuse to deserialize. */
+/** Parses one transaction. Throws `ReadError` on bytes that the reference would not deserialize. */
 export function parseTransaction(reader: Reader, allowWitness = true): Transaction {
   const version = reader.i32();
   let inputs = parseInputs(reader);

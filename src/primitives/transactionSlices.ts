@@ -1,6 +1,6 @@
 /**
- * Transactions that may be larger than any block, as callers may send them: parsed, written and hashed in slices. What
- * comes out is what `transaction.ts` gives; the tests hold the two together.
+ * Parses, serializes and hashes transactions in slices, since callers may send ones larger than any block. The results equal
+ * those of `transaction.ts`; tests compare both.
  */
 import { createHash } from 'node:crypto';
 import { sha256 } from '../crypto/hash.js';
@@ -42,8 +42,8 @@ function* parseOutputs(reader: Reader): Slices<TxOutput[]> {
 }
 
 /**
- * No block has this many units of weight, and each item takes at least one. The reference reads what it gets; here a list
- * of this many would be moved as a whole when it grows.
+ * Upper limit: no block has this much weight, and each item weighs at least one unit. The reference has no such limit; here,
+ * growing a list of this size would copy the whole list.
  */
 const MAX_WITNESS_ITEMS = 8_000_000;
 
@@ -67,8 +67,8 @@ function* parseWitnesses(reader: Reader, inputs: readonly TxInput[], mostBytes: 
 }
 
 /**
- * `parseTransaction` in slices. Of a witness with more than `mostWitnessBytes` the first items are kept that are more: enough to
- * find the transaction too heavy.
+ * `parseTransaction` in slices. If a witness exceeds `mostWitnessBytes`, only its first items beyond that size are kept:
+ * enough to find the transaction too heavy.
  */
 export function* parseTransactionInSlices(
   reader: Reader,

@@ -1,25 +1,26 @@
 /**
- * Shares a thread's time among clients. A few clients work at a time, each in a slot; the others wait in a fair queue, in which
- * the use of a client is multiplied by the number of its open requests. So a client that asks for little is hardly held up by
- * many that ask for much. Long work yields now and then, and a client that waits for another thread has no slot meanwhile.
- * All clients together work for some milliseconds in each round of the event loop; the rest of the process has as long.
+ * Shares a thread's time among clients. A few clients work at a time, each in a slot; the others wait in a fair queue, in
+ * which the usage of a client is multiplied by the number of its open requests. A client with few requests is therefore
+ * hardly delayed by many clients with heavy ones. Long work yields regularly, and a client that waits for another thread has
+ * no slot. In each round of the event loop all clients together work for some milliseconds; the rest of the process gets the
+ * same time.
  */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Slices } from '../util/slices.js';
 import { FairQueue } from './fairQueue.js';
 import { runSlices } from './slices.js';
 
-/** Slots: more than one, since most clients wait for other threads most of the time. */
+/** Number of slots: more than one, since most clients wait for other threads most of the time. */
 const SLOTS = 4;
-/** After this time other clients go first; after so long no work begins or continues in this round of the event loop. */
+/** After this time a client yields to others, and no work starts or continues in this round of the event loop. */
 const SLICE_MS = 4;
-/** The least that a turn counts, so that equal clients alternate. */
+/** Minimum time charged for a turn, so that equal clients alternate. */
 const LEAST_COST_MS = 0.01;
-/** After this time what a client used counts half. Arbitrary: a wallet in use asks for some milliseconds meanwhile. */
+/** Half-life of a client's usage. Arbitrary: an active wallet needs some milliseconds in this time. */
 const HALF_LIFE_MS = 10_000;
 /**
- * The use of a new client: more than that of a client that asks for little, so that nothing is gained by connecting again,
- * and little enough to be served before clients that ask for much. Arbitrary.
+ * The initial usage of a new client: more than that of a light client, so that reconnecting gives no advantage, but small
+ * enough to be served before heavy clients. Arbitrary.
  */
 const ENTRY_MS = 10;
 
@@ -28,12 +29,12 @@ export class ClientQueue {
   private readonly slots: number;
   private readonly queue: FairQueue<() => void>;
   private working = 0;
-  /** When work began in this round of the event loop; null before. */
+  /** Time at which work started in this round of the event loop; null before. */
   private roundSinceMs: number | null = null;
-  /** The time up to which work was charged. */
+  /** The time up to which work has been charged. */
   private lapMs: number;
 
-  /** `nowMs` is a clock that only goes forward. */
+  /** `nowMs` is a monotonic clock. */
   constructor(nowMs: () => number = () => performance.now(), slots = SLOTS) {
     this.nowMs = nowMs;
     this.slots = slots;
@@ -42,8 +43,8 @@ export class ClientQueue {
   }
 
   /**
-   * The time since the last lap. It belongs to the client that works now: no other can have worked since. Called whenever another
-   * client may work next. A time longer than a slice was other work of the process.
+   * The time since the last lap. It belongs to the client that is working now: no other can have worked in that time. Called
+   * before another client may work. A time longer than a slice was other work of the process.
    */
   lap(): number {
     const now = this.nowMs();
@@ -60,13 +61,16 @@ export class ClientQueue {
     return this.queue.size;
   }
 
-  /** A turn for a client, which ends with `Turn.leave`. `weight` is about how many requests of the client are not answered. */
+  /**
+   * Waits for a turn of a client, which ends with `Turn.leave`. `weight` is approximately the number of the client's open
+   * requests.
+   */
   async enter(client: object, weight = 1): Promise<Turn> {
     await this.takeSlot(client, weight);
     return new Turn(this, client, weight, this.nowMs);
   }
 
-  /** Whether the time of one round of the event loop is used up. Begins that time. */
+  /** Whether the time of one round of the event loop is used up. Starts the round's time if it has not started. */
   isRoundOver(): boolean {
     if (this.roundSinceMs === null) {
       this.roundSinceMs = this.nowMs();
@@ -90,14 +94,14 @@ export class ClientQueue {
     return new Promise((resolve) => this.queue.add(client, resolve, weight));
   }
 
-  /** Gives a client's slot back after so long. */
+  /** Frees a client's slot after `usedMs` of work. */
   giveSlot(client: object, usedMs: number): void {
     this.queue.charge(client, Math.max(usedMs, LEAST_COST_MS));
     this.working--;
     this.serve();
   }
 
-  /** Counts time that other threads worked for a client. */
+  /** Charges a client for time that other threads worked for it. */
   charge(client: object, usedMs: number): void {
     this.queue.charge(client, usedMs);
   }
@@ -106,24 +110,25 @@ export class ClientQueue {
     while (this.working < this.slots && this.queue.size > 0 && !this.isRoundOver()) {
       const { client, item: wake } = this.queue.take()!;
       this.working++;
-      // The length of a turn is known when it ends. Until then other requests of this client wait.
+      // The length of a turn is known only at its end. Until then the minimum is charged, so that other requests of this
+      // client wait.
       this.queue.charge(client, LEAST_COST_MS);
       wake();
     }
   }
 }
 
-/** One client's turn. Parts of its work may run beside each other: they share the one slot. */
+/** One client's turn. Parts of its work may run concurrently: they share the one slot. */
 export class Turn {
-  /** About how many requests of the client are not answered. */
+  /** Approximate number of the client's open requests. */
   readonly weight: number;
-  /** The time that the client worked in this turn, up to when it last gave its slot back. */
+  /** Time that the client has worked in this turn, up to the last release of its slot. */
   workedMs = 0;
   private readonly queue: ClientQueue;
   private readonly client: object;
   private readonly nowMs: () => number;
   private sinceMs: number;
-  /** Worked since the slot was taken. */
+  /** Time worked since the slot was taken. */
   private usedMs = 0;
   private hasSlot = true;
   private isOver = false;
@@ -136,14 +141,14 @@ export class Turn {
     this.sinceMs = nowMs();
   }
 
-  /** Call it often during long work: null while it may continue, else resolves when it may again. */
+  /** Call it often during long work: null if the work may continue, else resolves when it may continue. */
   yieldIfDue(): Promise<void> | null {
     if (this.hasSlot) this.usedMs += this.queue.lap();
     const mayGoOn = this.nowMs() - this.sinceMs < SLICE_MS && !this.queue.isRoundOver();
     return mayGoOn ? null : this.outside(() => nextRound());
   }
 
-  /** Waits for other work, without a slot meanwhile. */
+  /** Waits for other work, without occupying a slot. */
   async outside<T>(wait: () => Promise<T>): Promise<T> {
     const hadSlot = this.hasSlot;
     this.release();
@@ -181,7 +186,7 @@ export class Turn {
   }
 }
 
-/** Runs work in slices, giving way as the turn demands. */
+/** Runs work in slices, and yields when the turn requires it. */
 export function inTurn<T>(turn: Turn, work: Slices<T>): Promise<T> {
   return runSlices(work, () => turn.yieldIfDue());
 }

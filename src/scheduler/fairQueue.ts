@@ -1,27 +1,27 @@
 /**
- * A fair queue: what several clients wait for, and what each of them used. The next item is one of the client with the least
- * use; of equals the item that came first. Owns the accounts and the choice. It does not know what a turn is: `PeerQueue`,
- * `ClientQueue` and `FairSlots` give turns by it.
+ * A fair queue: items of several clients, and the usage of each client. The next item belongs to the client with the least
+ * usage; among equals the earliest item. Manages the accounts and the choice. It is independent of the kind of turns:
+ * `PeerQueue`, `ClientQueue` and `FairSlots` use it to assign turns.
  */
 
 export interface FairQueueOptions {
-  /** A clock that only goes forward. */
+  /** A monotonic clock. */
   readonly nowMs: () => number;
-  /** After this time a use counts half. Without it uses do not age. */
+  /** Half-life of usage. Without it, usage does not decay. */
   readonly halfLifeMs?: number;
-  /** The use of a client that is new. */
+  /** Initial usage of a new client. */
   readonly entryMs?: number;
   /**
-   * The most that a client which comes back may have used less than the client whose item was taken last: idle clients save
-   * up no more. Without it there is no bound.
+   * Maximum by which the usage of a returning client may be below that of the client served last: idle clients cannot save
+   * up more. Without it there is no limit.
    */
   readonly creditMs?: number;
 }
 
-/** Uses are scaled by a power of two that grows with time, so that their order does not change as they age. */
+/** Usage is scaled by a power of two that grows with time, so that the order of clients does not change as their usage decays. */
 interface Account {
   use: number;
-  /** The scale's beginning, in eras. */
+  /** Era in which the scale starts. */
   era: number;
 }
 
@@ -31,7 +31,7 @@ interface Waiting<Item> {
   readonly items: { readonly item: Item; readonly arrival: number }[];
 }
 
-/** Half-lives of an era. A larger power of two would leave the range of numbers. */
+/** Number of half-lives in an era. A larger power of two would exceed the range of numbers. */
 const ERA_HALF_LIVES = 256;
 
 export class FairQueue<Item> {
@@ -42,7 +42,7 @@ export class FairQueue<Item> {
   private readonly accounts = new WeakMap<object, Account>();
   private readonly waiting = new Map<object, Waiting<Item>>();
   private era = 0;
-  /** The largest use at which an item was taken. */
+  /** The largest usage at which an item was taken. */
   private mark = 0;
   private arrivals = 0;
   private count = 0;
@@ -59,17 +59,17 @@ export class FairQueue<Item> {
     return this.count;
   }
 
-  /** Whether nothing waits but items of this client. */
+  /** Whether only items of this client are waiting. */
   isAlone(client: object): boolean {
     return this.waiting.size === 0 || (this.waiting.size === 1 && this.waiting.has(client));
   }
 
-  /** Items that wait, in no order. */
+  /** Waiting items, unordered. */
   *items(): Generator<Item> {
     for (const { items } of this.waiting.values()) for (const { item } of items) yield item;
   }
 
-  /** Adds an item of a client. `weight` multiplies the client's use from here on. */
+  /** Adds an item of a client. `weight` multiplies the client's usage from now on. */
   add(client: object, item: Item, weight = 1): void {
     const account = this.account(client);
     account.use = Math.max(account.use, this.mark - this.creditMs);
@@ -80,13 +80,13 @@ export class FairQueue<Item> {
     this.count++;
   }
 
-  /** Counts time as used by a client. */
+  /** Charges time to a client. */
   charge(client: object, ms: number): void {
     const account = this.account(client);
     account.use += ms * this.scale();
   }
 
-  /** Takes the next item among those that `isEligible`; undefined if there is none. */
+  /** Takes the next item for which `isEligible` is true; undefined if there is none. */
   take(
     isEligible: (item: Item) => boolean = () => true,
   ): { readonly client: object; readonly item: Item } | undefined {
@@ -112,14 +112,14 @@ export class FairQueue<Item> {
     return { client, item: this.cut(client, waiting, at) };
   }
 
-  /** Removes an item that waits. */
+  /** Removes a waiting item. */
   remove(client: object, item: Item): void {
     const waiting = this.waiting.get(client);
     const at = waiting?.items.findIndex((one) => one.item === item) ?? -1;
     if (waiting !== undefined && at >= 0) this.cut(client, waiting, at);
   }
 
-  /** Removes the last item of the client with the most items; of equals the item that came last. */
+  /** Removes the last item of the client with the most items; among equals the latest item. */
   takeLast(): Item | undefined {
     let most: [object, Waiting<Item>] | undefined;
     for (const entry of this.waiting) {
@@ -150,13 +150,13 @@ export class FairQueue<Item> {
     return account;
   }
 
-  /** The factor by which a use of now outweighs one at the beginning of the era. */
+  /** The factor between current usage and usage at the start of the era. */
   private scale(): number {
     if (this.halfLifeMs === Infinity) return 1;
     return 2 ** (this.nowMs() / this.halfLifeMs - this.era * ERA_HALF_LIVES);
   }
 
-  /** Begins a new era when it is time. Accounts that do not wait follow when they are used. */
+  /** Starts a new era when needed. Accounts that are not waiting are updated on their next use. */
   private age(): void {
     const era = Math.floor(this.nowMs() / this.halfLifeMs / ERA_HALF_LIVES);
     if (era === this.era) return;

@@ -1,23 +1,23 @@
 /**
- * Tasks that run at the same time, as many as there are slots (threads, connections), and tasks that wait for a slot in a
- * bounded fair queue. Waiting counts as time. Most tasks are short: one that takes longer gives its slot back and begins again
- * later as a long task. Long tasks never have all slots.
+ * Tasks that run concurrently, limited by the number of slots (threads, connections), and a bounded fair queue of waiting
+ * tasks. Waiting counts towards a task's timeout. Most tasks are short: one that takes longer releases its slot and starts
+ * again later as a long task. Long tasks never occupy all slots.
  */
 import { FairQueue } from './fairQueue.js';
 
-/** Tasks that wait; beyond it one of the client with most of them is refused. Arbitrary. */
+/** Maximum number of waiting tasks; above it, a task of the client with the most tasks is rejected. Arbitrary. */
 const MAX_WAITING = 1000;
-/** A task that takes longer is long. Arbitrary: many times what the slowest of common searches take. */
+/** Maximum time of a short task. Arbitrary: many times the time of the slowest common searches. */
 const SHORT_MS = 500;
-/** After this time what a client used counts half. */
+/** Half-life of a client's usage. */
 const HALF_LIFE_MS = 10_000;
 
-/** The errors of tasks that do not run to their end. */
+/** The errors of tasks that are not completed. */
 export interface SlotErrors {
   closed(): Error;
   full(): Error;
   timeout(): Error;
-  /** Whether a task ended because its time was up. */
+  /** Whether a task ended by its timeout. */
   isTimeout(error: Error): boolean;
 }
 
@@ -25,11 +25,11 @@ export interface FairSlotsOptions {
   readonly timeoutMs: number;
   readonly shortMs?: number;
   readonly maxWaiting?: number;
-  /** A clock that only goes forward. */
+  /** A monotonic clock. */
   readonly nowMs?: () => number;
 }
 
-/** Tasks that run, and tasks that wait. */
+/** Numbers of running and waiting tasks. */
 export interface SlotLoad {
   readonly running: number;
   readonly waiting: number;
@@ -58,7 +58,7 @@ export class FairSlots<Slot, Task, Result> {
   private longRunning = 0;
   private isClosed = false;
 
-  /** `run` carries a task out in the time that is left. */
+  /** `run` executes a task within the remaining time. */
   constructor(
     slots: readonly Slot[],
     { timeoutMs, shortMs = SHORT_MS, maxWaiting = MAX_WAITING, nowMs }: FairSlotsOptions,
@@ -80,7 +80,7 @@ export class FairSlots<Slot, Task, Result> {
     return { running: this.slots - this.idle.length, waiting: this.queue.size };
   }
 
-  /** Runs a task of a client: its tasks wait for those of clients that used less. */
+  /** Runs a task of a client: it waits for tasks of clients with less usage. */
   do(task: Task, client: object): Promise<Result> {
     if (this.isClosed) return Promise.reject(this.errors.closed());
     return new Promise((resolve, reject) => {
@@ -93,7 +93,7 @@ export class FairSlots<Slot, Task, Result> {
     });
   }
 
-  /** Rejects tasks that wait; tasks that run continue. */
+  /** Rejects waiting tasks; running tasks continue. */
   close(): void {
     this.isClosed = true;
     for (const entry of [...this.queue.items()]) {

@@ -1,12 +1,12 @@
 /**
- * A queue of asynchronous jobs with a bound on how many run and on how many wait. Jobs that take long yield: those that
- * have had no turn go first, for a slice of time, and then the long one that came first. So what is short waits for one
- * slice, and long jobs end in the order in which they came.
+ * A queue of asynchronous jobs with limits for running and for waiting jobs. Long jobs yield: jobs that have not had a turn
+ * yet are run first, for one slice of time, and then the long job that arrived first. So short jobs wait for one slice at
+ * most, and long jobs finish in order of arrival.
  */
 import { SLICE_MS } from '../util/slices.js';
 import { isSliceOverdue, nextSlice } from './yield.js';
 
-/** What a queue asks of the event loop, so that tests can hold it in their hands. */
+/** The queue's interface to the event loop, which tests replace. */
 export interface LoopSlices {
   nowMs(): number;
   /** See `isSliceOverdue`. */
@@ -21,17 +21,17 @@ const PROCESS_LOOP: LoopSlices = {
   next: nextSlice,
 };
 
-/** A long job that waits to continue. */
+/** A long job waiting to continue. */
 interface Yielding {
   readonly arrival: number;
   readonly go: () => void;
 }
 
-/** Jobs that wait under a bound of their own beside the others. */
+/** Jobs that wait under a separate limit. */
 export class QueueShare {
-  /** At most this many wait. */
+  /** Maximum number of waiting jobs. */
   readonly depth: number;
-  /** How many do; the queue's to change. */
+  /** Number of waiting jobs; modified only by the queue. */
   waiting = 0;
 
   constructor(depth: number) {
@@ -46,39 +46,39 @@ export class JobQueue {
   private arrivals = 0;
   private running = 0;
   private readonly waiting: (() => void)[] = [];
-  /** Calls that had a turn before. */
+  /** Jobs that had a turn before. */
   private readonly returning: (() => void)[] = [];
   /** Calls that yielded, in order of arrival. */
   private readonly yielding: Yielding[] = [];
-  /** Since when newcomers have gone before jobs that gave way; null if one of these came last. */
+  /** Time since which new jobs have been run before yielding ones; null if a yielding job ran last. */
   private newcomersSinceMs: number | null = null;
   private isFilling = false;
 
-  /** At most `concurrency` jobs run; at most `depth` more wait for their turn, first come first served. */
+  /** At most `concurrency` jobs run; at most `depth` more wait for a turn, in order of arrival. */
   constructor(concurrency: number, depth: number, loop: LoopSlices = PROCESS_LOOP) {
     this.concurrency = concurrency;
     this.common = new QueueShare(depth);
     this.loop = loop;
   }
 
-  /** How many run now. */
+  /** Number of running jobs. */
   get runningCount(): number {
     return this.running;
   }
 
-  /** How many wait for a turn, those that had one before included. */
+  /** Number of jobs waiting for a turn, including those that had one before. */
   get waitingCount(): number {
     return this.waiting.length + this.returning.length + this.yielding.length;
   }
 
-  /** A job's place among all that come. */
+  /** Sequence number of a job in the order of arrival. */
   nextArrival(): number {
     return this.arrivals++;
   }
 
   /**
-   * Takes a turn if one is free now; each one taken ends with one call of `leave`. None is while long work of the process
-   * waits for a slice that newcomers have used up.
+   * Takes a turn if one is free; each turn taken ends with one call of `leave`. No turn is free while long work of the
+   * process waits for a slice that new jobs have used up.
    */
   tryEnter(): boolean {
     if (this.waiting.length > 0 || this.loop.isOverdue()) return false;
@@ -92,8 +92,8 @@ export class JobQueue {
   }
 
   /**
-   * Waits for a turn, which ends with one call of `leave`; null at once when as many wait as may. Calls of a share do not
-   * count against the others, which have the whole depth of the queue.
+   * Waits for a turn, which ends with one call of `leave`; null at once when the maximum number of jobs is waiting. Jobs of
+   * a share do not count against the others, which have the whole depth of the queue.
    */
   enter(share: QueueShare = this.common): Promise<void> | null {
     if (this.tryEnter()) return Promise.resolve();
@@ -108,45 +108,45 @@ export class JobQueue {
     });
   }
 
-  /** Gives free turns to those that wait, as many in a slice as it holds. */
+  /** Gives free turns to waiting jobs, as many as fit in a slice. */
   private async fill(): Promise<void> {
     this.isFilling = true;
     while (this.waiting.length > 0 && this.running < this.concurrency) {
       const sinceMs = await this.loop.next();
       while (this.waiting.length > 0 && this.loop.nowMs() - sinceMs < SLICE_MS && this.takeFree()) {
         this.waiting.shift()!();
-        // Until it has done what it does at once.
+        // Waits until the job's synchronous part is done.
         await new Promise<void>((resolve) => process.nextTick(resolve));
       }
     }
     this.isFilling = false;
   }
 
-  /** Waits for another turn, before those that have had none, however many wait. */
+  /** Waits for another turn, with priority over new jobs, however many wait. */
   reenter(): Promise<void> {
     if (this.takeFree()) return Promise.resolve();
     return new Promise((resolve) => this.returning.push(resolve));
   }
 
-  /** The same for a job that takes long: it continues after those of its kind that came before. */
+  /** The same for a long job: it continues after earlier long jobs. */
   reenterLong(arrival: number): Promise<void> {
     if (this.takeFree()) return Promise.resolve();
     return this.yield(arrival);
   }
 
   /**
-   * Gives a turn to one that waits and waits for another; null if the job, which came at `arrival`, may continue at once.
-   * Jobs that take long are to call it after each slice.
+   * Passes the turn to a waiting job and waits for another turn; null if the job, which has the arrival number `arrival`,
+   * may continue at once. Long jobs should call it after each slice.
    */
   giveWay(arrival: number): Promise<void> | null {
     const next = this.returning.shift() ?? this.newcomer() ?? this.older(arrival);
     if (next === undefined) {
-      // The slice that follows is that of one which yields.
+      // The next slice belongs to a yielding job.
       this.newcomersSinceMs = null;
       return null;
     }
     const turn = this.yield(arrival);
-    // The place goes from one to the other.
+    // The slot passes directly to the other job.
     next();
     return turn;
   }
@@ -159,7 +159,7 @@ export class JobQueue {
       (isOverdue ? undefined : this.newcomer()) ??
       this.older(Infinity) ??
       (isOverdue ? undefined : this.waiting.shift());
-    // The next job takes over the place of this one.
+    // The next job takes over this job's slot.
     if (next !== undefined) next();
     else {
       this.running--;
@@ -175,7 +175,7 @@ export class JobQueue {
     });
   }
 
-  /** The next that has had no turn, unless such have had a slice since one of the others had. */
+  /** The next new job, unless new jobs have used a slice since a yielding job ran. */
   private newcomer(): (() => void) | undefined {
     if (this.waiting.length === 0) return undefined;
     const now = this.loop.nowMs();
@@ -183,7 +183,7 @@ export class JobQueue {
     return now - this.newcomersSinceMs < SLICE_MS ? this.waiting.shift() : undefined;
   }
 
-  /** The first that gave way, if it came before. */
+  /** The first yielding job, if it arrived earlier. */
   private older(arrival: number): (() => void) | undefined {
     const first = this.yielding[0];
     if (first === undefined || first.arrival >= arrival) return undefined;

@@ -1,4 +1,7 @@
-/** Runs asynchronous tasks of one key one after the other, in the order in which they were handed in; those of other keys beside them. */
+/**
+ * Runs asynchronous tasks of one key one after the other, in the order of their submission; tasks of different keys run
+ * concurrently.
+ */
 import { SerialQueue } from './serialQueue.js';
 
 export class KeyedQueue {

@@ -1,16 +1,16 @@
 /**
- * Much work beside the rest of the node. What needs nothing from outside (hundreds of blocks to be made in a row, an index
- * that is filled) would keep the event loop to itself, and peers and callers would wait: on regtest, where a block is due
- * every second, so long that peers hang up. So after each piece the others have their turn.
+ * Long work in parallel with the rest of the node. Work that waits for nothing external (connecting hundreds of blocks in a
+ * row, filling an index) would monopolize the event loop, and peers and callers would wait; on regtest, where a block is due
+ * every second, so long that peers disconnect. Therefore other work has its turn after each piece.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** A turn that took less held only this wait. */
+/** A turn of the event loop shorter than this had no other work. */
 const IDLE_TURN_MS = 0.2;
 
 /**
- * Gives the loop to all others: for one turn, and for more of them as long as they have work, until they had it for
- * `workedMs`, the time that the last piece took. So they are served at least half of the time, and the work continues.
+ * Yields the event loop to other work: for one turn, and for further turns while there is other work, until it has run for
+ * `workedMs`, the time of the last piece. Other work thus gets at least half of the time, and the long work continues.
  */
 export async function letOthersWork(
   workedMs: number,

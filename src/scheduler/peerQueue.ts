@@ -1,25 +1,25 @@
 /**
  * Shares the event loop's time among peers. Work for peers waits in a fair queue; one turn is given in each round of the
- * loop. So a hundred peers that keep the node busy take no more of the loop's time than one does, and RPC, timers and the
- * chain continue meanwhile. The peer with the least use comes first: a peer that sends little waits for none that sends
- * much. There is one queue for the process, as there is one loop.
+ * loop. A hundred busy peers therefore take no more of the loop's time than one, and RPC, timers and the chain continue. The
+ * peer with the least usage is served first: a peer that sends little does not wait for those that send much. There is one
+ * queue per process, as there is one event loop.
  */
 import type { Slices } from '../util/slices.js';
 import { FairQueue } from './fairQueue.js';
 import { runSlices } from './slices.js';
 
-/** The longest that a turn should last; what cannot be divided may take longer. */
+/** Maximum length of a turn; indivisible work may take longer. */
 const TURN_MS = 4;
-/** Time that an idle peer is ahead: its next message is handled first if it takes less. */
+/** Credit of an idle peer: its next message is handled first if it takes less time. */
 const CREDIT_MS = TURN_MS;
-/** Time that is left to all others after turns while more than one peer waits, as a share of those turns. Arbitrary. */
+/** Idle time left to other work after turns while more than one peer waits, as a share of those turns. Arbitrary. */
 const REST_SHARE = 0.5;
-/** Rests are summed up until they are as long: a timer cannot do less, and what takes microseconds needs none. */
+/** Rests are accumulated up to this time: a timer cannot wait less, and turns of microseconds need none. */
 const MIN_REST_MS = 2;
 
 /** The event loop, which tests replace. */
 export interface Loop {
-  /** Passes evenly, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   nowMs(): number;
   /** Runs both in the loop's next round, the second directly after the first and its microtasks. */
   nextRound(first: () => void, second: () => void): void;
@@ -37,7 +37,7 @@ const PROCESS_LOOP: Loop = {
   after: (ms, task) => void setTimeout(task, ms),
 };
 
-/** The client of work that is done for no peer in particular. */
+/** The client for work that belongs to no peer. */
 const NO_PEER = {};
 
 export class PeerQueue {
@@ -46,9 +46,9 @@ export class PeerQueue {
   private isMoving = false;
   private owedMs = 0;
   private turns = 0;
-  /** The peer that has the present turn. */
+  /** The peer of the current turn. */
   private present: object | null = null;
-  /** The work of the present turn serves the node: it is not charged. */
+  /** Whether the work of the current turn serves the node: then it is not charged. */
   private isUseful = false;
   private sinceMs = 0;
 
@@ -62,7 +62,7 @@ export class PeerQueue {
     return this.loop.nowMs();
   }
 
-  /** Waits for a turn in any case. Resolves with the time at which it begins. */
+  /** Always waits for a turn. Resolves with its start time. */
   nextTurn(peer: object | null = null): Promise<number> {
     return new Promise((go) => {
       this.queue.add(peer ?? NO_PEER, go);
@@ -71,25 +71,25 @@ export class PeerQueue {
   }
 
   /**
-   * Call it often with the time at which the present turn began: it waits for the next turn when this one is used up. The work
-   * is charged to `peer`. Returns the beginning of the turn from here on.
+   * Call it often with the start time of the current turn: it waits for the next turn when this one is used up. The work is
+   * charged to `peer`. Returns the start time of the turn that is current afterwards.
    */
   yieldIfDue(sinceMs: number, peer: object | null = null): Promise<number> | number {
     if (this.loop.nowMs() - sinceMs < TURN_MS) return sinceMs;
     return this.nextTurn(peer);
   }
 
-  /** The number of the present turn, for `isOver`. */
+  /** The number of the current turn, for `isOver`. */
   get turn(): number {
     return this.turns;
   }
 
-  /** Whether a turn has ended, or has lasted as long as it may. */
+  /** Whether a turn has ended, or has reached its maximum length. */
   isOver(turn: number): boolean {
     return turn !== this.turns || this.present === null || this.loop.nowMs() - this.sinceMs >= TURN_MS;
   }
 
-  /** The work of this peer's present turn serves the node more than the peer: it is not charged. */
+  /** Records that the current turn of this peer serves the node more than the peer: it is not charged. */
   noteUseful(peer: object): void {
     if (peer === this.present) this.isUseful = true;
   }
@@ -110,14 +110,14 @@ export class PeerQueue {
     go(this.sinceMs);
   }
 
-  /** Everything that did not have to wait is done. */
+  /** Ends the turn: all synchronous work is done. */
   private end(): void {
     const peer = this.present!;
     const tookMs = this.isUseful ? 0 : this.loop.nowMs() - this.sinceMs;
     this.isUseful = false;
     this.queue.charge(peer, tookMs);
     this.present = null;
-    // One peer alone needs no rest: all others had their part of each round.
+    // A single peer needs no rest: other work has had its part of each round.
     this.owedMs = this.queue.isAlone(peer) ? 0 : this.owedMs + tookMs * REST_SHARE;
     if (this.queue.size === 0) this.isMoving = false;
     else if (this.owedMs < MIN_REST_MS) this.move();
@@ -131,12 +131,12 @@ export class PeerQueue {
 /** The queue of the process. */
 export const peerQueue = new PeerQueue();
 
-/** `PeerQueue.yieldIfDue` of the process's queue. */
+/** Calls `PeerQueue.yieldIfDue` of the process's queue. */
 export function yieldIfDue(sinceMs: number, peer: object | null = null): Promise<number> | number {
   return peerQueue.yieldIfDue(sinceMs, peer);
 }
 
-/** Runs work in turns of a peer: the present one, and as many more as it takes. */
+/** Runs work in turns of a peer: the current one, and as many more as needed. */
 export function inTurns<T>(work: Slices<T>, peer: object): Promise<T> {
   let since = peerQueue.nowMs();
   const begin = (nowMs: number): void => {

@@ -1,4 +1,4 @@
-/** Runs asynchronous tasks one after the other, in the order in which they were handed in. */
+/** Runs asynchronous tasks one after the other, in the order of their submission. */
 export class SerialQueue {
   private tail: Promise<unknown> = Promise.resolve();
 
@@ -9,7 +9,7 @@ export class SerialQueue {
     return result;
   }
 
-  /** Resolves when everything handed in so far has ended. */
+  /** Resolves when all tasks submitted so far have ended. */
   async idle(): Promise<void> {
     await this.tail;
   }

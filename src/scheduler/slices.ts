@@ -2,7 +2,7 @@
 import type { Slices } from '../util/slices.js';
 import { yieldIfDue } from './yield.js';
 
-/** Runs the work to its end. After each part `pause` says what to wait for, or null to continue at once. */
+/** Runs the work to its end. After each part `pause` returns a promise to wait for, or null to continue at once. */
 export async function runSlices<T>(work: Slices<T>, pause: () => Promise<unknown> | null): Promise<T> {
   for (;;) {
     const { done, value } = work.next();
@@ -12,10 +12,10 @@ export async function runSlices<T>(work: Slices<T>, pause: () => Promise<unknown
   }
 }
 
-/** When the first slice of the present round of the loop began; 0 where none did. */
+/** Start time of the first slice in the current round of the event loop; 0 if none has started. */
 let sliceSinceMs = 0;
 
-/** When the present slice began. Works of one round of the loop share one slice. */
+/** Start time of the current slice. All work in one round of the event loop shares one slice. */
 function presentSlice(): number {
   return sliceSinceMs === 0 ? beginSlice(performance.now()) : sliceSinceMs;
 }
@@ -30,7 +30,7 @@ function endSlice(): void {
   sliceSinceMs = 0;
 }
 
-/** Runs the work in slices of the process's one line. */
+/** Runs the work in slices of the process's common queue. */
 export async function inSlices<T>(work: Slices<T>): Promise<T> {
   let since = presentSlice();
   const begin = (nowMs: number): void => {

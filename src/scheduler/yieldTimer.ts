@@ -1,8 +1,8 @@
-/** Long work that goes before other long work. */
+/** Long work with priority over other long work. */
 import { SLICE_MS } from '../util/slices.js';
 import { nextSlice } from './yield.js';
 
-/** The present slice of the work, which waits for one slice of other work at most. */
+/** The current slice of the work, which waits for at most one slice of other work. */
 export class YieldTimer {
   private sinceMs = performance.now();
 

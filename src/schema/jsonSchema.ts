@@ -1,17 +1,17 @@
 /**
- * Declared answers as JSON Schema (draft 7, which OpenRPC is written in). A shape with a name is told once, among the
- * components, and referred to where it recurs.
+ * Converts result schemas to JSON Schema (draft 7, as used by OpenRPC). A named type is written once, among the components,
+ * and referenced elsewhere.
  */
 import type { JsonOut } from '../util/json/jsonWrite.js';
 import type { OptionalSchema, Schema } from './schema.js';
 
 export type JsonSchema = { readonly [key: string]: JsonOut | undefined };
 
-/** Collects the named shapes of the answers it is given. */
+/** Collects the named types of the results it converts. */
 export class JsonSchemas {
   private readonly named = new Map<string, JsonSchema>();
 
-  /** The shapes that were met so far, by name. */
+  /** The named types found so far. */
   get components(): JsonSchema {
     return Object.fromEntries([...this.named].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -19,7 +19,7 @@ export class JsonSchemas {
   of(schema: Schema): JsonSchema {
     const { name } = schema;
     if (name === undefined) return this.shapeOf(schema);
-    // Before the shape: it may hold itself.
+    // Registered before the type is converted: it may contain itself.
     if (!this.named.has(name)) {
       this.named.set(name, {});
       this.named.set(name, { title: name, ...this.shapeOf(schema) });
@@ -39,7 +39,7 @@ export class JsonSchemas {
       case 'integer':
         return { type: schema.kind, description };
       case 'coins':
-        // No `multipleOf`: a validator that divides doubles takes 0.07 for no multiple of 1e-8.
+        // No `multipleOf`: a validator that divides doubles does not accept 0.07 as a multiple of 1e-8.
         return {
           type: 'number',
           description: [description, '(in coins, with eight decimals)'].join(' ').trim(),

@@ -1,6 +1,6 @@
 /**
- * The language in which a method declares its answer. Help text, the OpenRPC document, the method reference and the
- * typed client are derived from it, and tests compare every answer with it (`schemaCheck.ts`). Data only.
+ * The schema language for the results of methods. Help text, the OpenRPC document, the method reference and the typed client
+ * are derived from a schema, and tests check every result against it (`schemaCheck.ts`). Data only.
  *
  *   result: t.object({
  *     hash: t.hash('the block hash'),
@@ -12,7 +12,7 @@
  */
 
 export type Schema = SchemaShape & {
-  /** Under which the shape is told once, where several answers have it (`t.named`). */
+  /** Name of a type that is written once, if several results have it (`t.named`). */
   readonly name?: string;
 };
 
@@ -32,7 +32,7 @@ type SchemaShape =
       readonly open: boolean;
       readonly description: string;
     }
-  /** An object keyed by something that is data (a txid, an address). */
+  /** An object whose keys are data (txids, addresses). */
   | { readonly kind: 'map'; readonly key: string; readonly value: Schema; readonly description: string }
   | { readonly kind: 'union'; readonly variants: readonly SchemaVariant[]; readonly description: string };
 
@@ -41,12 +41,12 @@ export type SchemaFields = Readonly<Record<string, Schema | OptionalSchema>>;
 export interface OptionalSchema {
   readonly kind: 'optional';
   readonly schema: Schema;
-  /** When the field is there. */
+  /** Condition under which the field is present. */
   readonly when: string;
 }
 
 export interface SchemaVariant {
-  /** When the answer has this shape: `for verbosity = 0`, `in the lbrycrd profile`. */
+  /** Condition under which the result has this type: `for verbosity = 0`, `in the lbrycrd profile`. */
   readonly when: string;
   readonly schema: Schema;
 }
@@ -57,7 +57,7 @@ export const t = {
   any: (description = ''): Schema => ({ kind: 'any', description }),
   bool: (description = ''): Schema => ({ kind: 'boolean', description }),
   str: (description = ''): Schema => ({ kind: 'string', description }),
-  /** Hex digits of any even number, none included. */
+  /** Hex digits of any even number, possibly none. */
   hex: (description = ''): Schema => ({ kind: 'hex', description }),
   num: (description = ''): Schema => ({ kind: 'number', description }),
   int: (description = ''): Schema => ({ kind: 'integer', description }),
@@ -66,7 +66,7 @@ export const t = {
     kind: 'integer',
     description: `${description} (seconds since 1970)`,
   }),
-  /** An integer count of satoshis. */
+  /** An integer number of satoshis. */
   sats: (description = ''): Schema => ({ kind: 'integer', description: `${description} (in satoshis)` }),
   /** A number in coins with eight decimals. */
   coins: (description = ''): Schema => ({ kind: 'coins', description }),
@@ -81,7 +81,7 @@ export const t = {
     open: false,
     description,
   }),
-  /** An object that may carry fields beyond the declared ones. */
+  /** An object that may have fields beyond the declared ones. */
   openObject: (fields: SchemaFields, description = ''): Schema => ({
     kind: 'object',
     fields,
@@ -94,7 +94,7 @@ export const t = {
     variants,
     description,
   }),
-  /** A shape that recurs: the OpenRPC document and the typed client tell it once, by this name (`BlockHeader`). */
+  /** A recurring type: the OpenRPC document and the typed client write it once, under this name (`BlockHeader`). */
   named: (name: string, schema: Schema): Schema => ({ ...schema, name }),
   optional: (schema: Schema, when = ''): OptionalSchema => ({ kind: 'optional', schema, when }),
 };

@@ -1,20 +1,20 @@
 /**
- * Holding an answer against its declared schema: the tests' conscience. The answer is written out and parsed again
- * first, so that what is checked is what a client would see, number literals and all.
+ * Checks results against their declared schemas, for tests. The result is first serialized and parsed, so that the check
+ * sees what a client would see, including number literals.
  */
 import { isJsonNumber, JsonObject, jsonTypeName, numberText, type JsonValue } from '../util/json/json.js';
 import { parseJson } from '../util/json/jsonParse.js';
 import { jsonChunks, type JsonOut } from '../util/json/jsonWrite.js';
 import type { Schema, SchemaFields } from './schema.js';
 
-/** Every way in which the answer differs from its declaration, as `path: what`; empty when it fits. */
+/** All differences between the result and its declaration, as `path: problem`; empty if it matches. */
 export async function checkResult(schema: Schema, answer: JsonOut): Promise<string[]> {
   let text = '';
   for await (const chunk of jsonChunks(answer)) text += chunk;
   return checkJson(schema, parseJson(text));
 }
 
-/** The same for a parsed answer. */
+/** The same for a parsed result. */
 export function checkJson(schema: Schema, value: JsonValue, path = 'result'): string[] {
   switch (schema.kind) {
     case 'any':
@@ -87,7 +87,7 @@ function checkFields(fields: SchemaFields, open: boolean, value: JsonObject, pat
   return problems;
 }
 
-/** Fits when one variant does; else the problems of the variant that comes nearest, one of the right JSON type first. */
+/** Matches if one variant matches; else returns the problems of the closest variant, preferring one of the right JSON type. */
 function checkUnion(schemas: readonly Schema[], value: JsonValue, path: string): string[] {
   const attempts = schemas.map((schema) => checkJson(schema, value, path));
   const distance = (problems: string[]): number =>

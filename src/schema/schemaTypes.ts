@@ -1,17 +1,17 @@
-/** Schemas as TypeScript types, for the clients that are written from declarations. */
+/** Converts schemas to TypeScript types, for the generated clients. */
 import type { OptionalSchema, Schema } from './schema.js';
 
-/** Schemas as types; those with a name are written once. */
+/** Schemas as types; named types are written once. */
 export class SchemaTypes {
   private readonly named = new Map<string, string>();
   private readonly heading: string;
 
-  /** `heading` begins the file of named shapes. */
+  /** `heading` is the beginning of the file of named types. */
   constructor(heading: string) {
     this.heading = heading;
   }
 
-  /** The file of the named shapes that were met. */
+  /** The file of the named types found. */
   file(): string {
     const texts = [...this.named].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
     return this.heading + texts.map((text) => `// prettier-ignore\n${text}`).join('\n');
@@ -83,7 +83,7 @@ export class SchemaTypes {
   }
 }
 
-/** A name as a property of a type: in quotes where it needs them. */
+/** A name as a property of a type: quoted if necessary. */
 export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name).replace(/^"|"$/g, "'");
 }

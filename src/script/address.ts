@@ -1,5 +1,5 @@
 /**
- * Addresses of a network to destinations and back: base58 for key and script hashes, bech32 for witness programs.
+ * Converts between addresses and destinations: base58 for key and script hashes, bech32 for witness programs.
  * Source: Core key_io.cpp, bech32.cpp (BIP13, BIP173).
  */
 import { bech32 } from 'bech32';
@@ -8,7 +8,7 @@ import { asBuffer, type Bytes } from '../util/bytes.js';
 import { decodeBase58Check, encodeBase58Check } from './base58.js';
 import type { Destination } from './standard.js';
 
-/** What makes a network's addresses and keys its own. */
+/** The prefixes of a network's addresses and keys. */
 export interface AddressPrefixes {
   /** First byte of a P2PKH address. */
   pubkeyHash: number;
@@ -24,7 +24,7 @@ export interface AddressPrefixes {
   extSecret: number;
 }
 
-/** The prefixes out of a network's parameters; compute them once. */
+/** The prefixes from a network's parameters; compute them once. */
 export function addressPrefixesOf({
   base58,
   bech32Hrp,
@@ -81,7 +81,7 @@ function decodeBase58Destination(text: string, prefixes: AddressPrefixes): Desti
 
 function decodeWitnessDestination(text: string, prefixes: AddressPrefixes): Destination | null {
   if (text.length > MAX_BECH32_LENGTH) return null;
-  // Letters beyond ASCII whose lower case is ASCII would pass the package's own check.
+  // The package's own check would accept letters outside ASCII whose lower case is ASCII.
   if (!/^[\x21-\x7e]+$/.test(text)) return null;
   const decoded = bech32.decodeUnsafe(text);
   if (decoded === undefined || decoded.prefix !== prefixes.bech32Hrp || decoded.words.length === 0)

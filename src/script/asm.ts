@@ -1,5 +1,5 @@
 /**
- * Scripts as text, the `asm` of RPC answers.
+ * Scripts as text: the `asm` of RPC results.
  * Source: lbrycrd core_write.cpp `ScriptToAsmStr`, `SighashToStr`.
  */
 import { toHex, type Bytes } from '../util/bytes.js';
@@ -25,7 +25,7 @@ export function sighashName(hashType: number): string {
   return SIGHASH_NAMES.get(hashType) ?? '';
 }
 
-/** Hex of a push; where it is a signature the hash type byte is told by name in brackets. */
+/** Hex of a push; for a signature, the hash type byte is replaced by its name in brackets. */
 function formatPush(data: Bytes, decodeSighash: boolean): string {
   if (!decodeSighash || checkSignatureEncoding(data, SCRIPT_VERIFY.STRICTENC) !== SCRIPT_ERROR.OK)
     return toHex(data);
@@ -33,12 +33,12 @@ function formatPush(data: Bytes, decodeSighash: boolean): string {
   return name === '' ? toHex(data) : `${toHex(data.subarray(0, -1))}[${name}]`;
 }
 
-/** How far a script was written. */
+/** State of the formatting of a script. */
 interface AsmState {
   at: number;
-  /** Whether a claim opcode was seen. */
+  /** Whether a claim opcode has occurred. */
   isClaim: boolean;
-  /** Whether signatures are told by their hash type. */
+  /** Whether the hash types of signatures are shown by name. */
   readonly decode: boolean;
 }
 
@@ -71,10 +71,9 @@ function beginAsm(script: Bytes, decodeSighash: boolean): AsmState {
 }
 
 /**
- * Operations separated by spaces: pushes of up to 4 bytes as numbers, longer ones as hex, `[error]` where a push runs
- * over the end. `decodeSighash` is meant for scriptSigs.
- * QUIRK: from a claim opcode on all pushes are hex, so an empty name leaves two spaces. Test:
- * test/unit/script/asm.test.ts.
+ * Operations separated by spaces: pushes of up to 4 bytes as numbers, longer ones as hex, `[error]` for a push that exceeds
+ * the script. `decodeSighash` is meant for scriptSigs. QUIRK: after a claim opcode all pushes are hex, so an empty name
+ * gives two spaces. Test: test/unit/script/asm.test.ts.
  */
 export function formatAsm(script: Bytes, decodeSighash = false): string {
   return nextWords(script, beginAsm(script, decodeSighash), Infinity).join(' ');

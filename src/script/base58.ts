@@ -1,7 +1,7 @@
 /**
- * Base58 and its form with a checksum, of addresses and exported keys. The package computes the digits. Here are what the
- * reference reads of a text (no white space around it, nothing behind a NUL character), and the checksum, which takes a third
- * of the time with the addon's hash than with the package `bs58check`. Source: Core base58.cpp.
+ * Base58 and Base58Check, for addresses and exported keys. The package computes the digits. This file implements the
+ * reference's handling of the text (surrounding white space is ignored, and everything after a NUL character), and the
+ * checksum, which with the addon's hash takes a third of the time of the package `bs58check`. Source: Core base58.cpp.
  */
 import bs58 from 'bs58';
 import { sha256d } from '../crypto/hash.js';
@@ -9,13 +9,13 @@ import { asBuffer, type Bytes } from '../util/bytes.js';
 
 const CHECKSUM_SIZE = 4;
 /**
- * Most digits that are decoded where a checksum is wanted. Decoding takes time by the square of the length, and nothing
- * that is written so comes near: an extended key has 112. Arbitrary beyond that.
+ * Maximum number of digits decoded for Base58Check. Decoding takes quadratic time, and real texts are much shorter: an
+ * extended key has 112 digits. The exact value is arbitrary.
  */
 const MAX_CHECKED_DIGITS = 1024;
 const WHITE_SPACE = ' \t\n\v\f\r';
 
-/** Every leading zero byte is a `1`, the rest one big number. */
+/** Every leading zero byte becomes a `1`; the rest is encoded as one big number. */
 export function encodeBase58(bytes: Bytes): string {
   return bs58.encode(bytes);
 }
@@ -23,8 +23,8 @@ export function encodeBase58(bytes: Bytes): string {
 const LEADING_SPACE = /[ \t\n\v\f\r]*/y;
 
 /**
- * What the reference reads of a text: up to the first NUL, without the white space around it. Of a text that has more
- * than `maxDigits` of it only this many and one.
+ * The part of a text that the reference decodes: up to the first NUL, without surrounding white space. If it is longer than
+ * `maxDigits`, only `maxDigits` + 1 characters.
  */
 function digitsOf(text: string, maxDigits: number): string {
   const nul = text.indexOf('\0');
@@ -38,13 +38,13 @@ function digitsOf(text: string, maxDigits: number): string {
   if (end === whole.length || end - start > maxDigits) return whole.slice(start, end);
   LEADING_SPACE.lastIndex = end;
   LEADING_SPACE.test(whole);
-  // White space between digits stays, and is not a digit.
+  // White space between digits is kept; it is an invalid digit.
   return whole.slice(start, LEADING_SPACE.lastIndex === whole.length ? end : end + 1);
 }
 
 /**
- * The bytes, or null when a character is not of the alphabet or there are more digits than `maxDigits`. White space
- * around the text is skipped.
+ * The bytes, or null when a character is not in the alphabet or there are more than `maxDigits` digits. White space around
+ * the text is ignored.
  */
 export function decodeBase58(text: string, maxDigits = Infinity): Buffer | null {
   const digits = digitsOf(text, maxDigits);
@@ -62,7 +62,7 @@ export function encodeBase58Check(payload: Bytes): string {
   return encodeBase58(bytes);
 }
 
-/** The payload, or null on a bad character, a missing or a wrong checksum, or a text longer than any of its kind. */
+/** The payload, or null for an invalid character, a missing or wrong checksum, or a text that is too long. */
 export function decodeBase58Check(text: string): Buffer | null {
   const bytes = decodeBase58(text, MAX_CHECKED_DIGITS);
   if (bytes === null || bytes.length < CHECKSUM_SIZE) return null;

@@ -1,5 +1,5 @@
 /**
- * What a script asks about the transaction that spends it: signatures, lock time, sequence.
+ * Checks of a script against the spending transaction: signatures, lock time, sequence.
  * The encoding rules of signatures and keys are checked before, in `signatureEncoding.ts`.
  * Source: Core interpreter.cpp `GenericTransactionSignatureChecker`, `BaseSignatureChecker`.
  */
@@ -10,22 +10,22 @@ import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 import { LOCKTIME_THRESHOLD } from './script.js';
 import { PrecomputedSighash, signatureHash, type SigVersion } from './sighash.js';
 
-/** BIP68: the sequence number of an input is not a relative lock time. */
+/** BIP68: a sequence with this bit is not a relative lock time. */
 const SEQUENCE_LOCKTIME_DISABLE_FLAG = 0x80000000;
 /** BIP68: the relative lock time counts units of 512 seconds, not blocks. */
 const SEQUENCE_LOCKTIME_TYPE_FLAG = 0x00400000;
 const SEQUENCE_LOCKTIME_MASK = 0x0000ffff;
 
 export interface SignatureChecker {
-  /** `signature` ends with its hash type byte; an empty one or a key of no known form is simply wrong. */
+  /** `signature` ends with its hash type byte; an empty one, or a key of unknown form, fails. */
   checkSignature(signature: Bytes, publicKey: Bytes, scriptCode: Bytes, version: SigVersion): boolean;
   /** BIP65, for an operand from 0 to 2^39 - 1. */
   checkLockTime(lockTime: number): boolean;
-  /** BIP112, for such an operand without the disable flag. */
+  /** BIP112, for an operand in the same range, without the disable flag. */
   checkSequence(sequence: number): boolean;
 }
 
-/** Whether the operand of OP_CHECKSEQUENCEVERIFY turns the check off. The operand may exceed 32 bits. */
+/** Whether the operand of OP_CHECKSEQUENCEVERIFY disables the check. The operand may exceed 32 bits. */
 export function isSequenceCheckDisabled(sequence: number): boolean {
   return (sequence & SEQUENCE_LOCKTIME_DISABLE_FLAG) !== 0;
 }
@@ -44,13 +44,13 @@ export class TransactionChecker implements SignatureChecker {
   readonly #shared: PrecomputedSighash;
   readonly #verifier: SignatureVerifier;
 
-  /** The last hash made: a multisig script asks for the same one with every key. */
+  /** The last hash computed: a multisig script needs the same one for every key. */
   #lastHash: Bytes = EMPTY_BYTES;
   #lastScriptCode: Bytes | null = null;
   #lastHashType = 0;
   #lastVersion: SigVersion = 0;
 
-  /** `amount` is that of the spent output; all inputs of a transaction should share one `PrecomputedSighash`. */
+  /** `amount` is the amount of the spent output; all inputs of a transaction should share one `PrecomputedSighash`. */
   constructor(
     tx: Transaction,
     inputIndex: number,
@@ -76,13 +76,13 @@ export class TransactionChecker implements SignatureChecker {
     const txLockTime = this.#tx.lockTime;
     if (txLockTime < LOCKTIME_THRESHOLD !== lockTime < LOCKTIME_THRESHOLD) return false;
     if (lockTime > txLockTime) return false;
-    // A final input would make the transaction's own lock time void.
+    // A final input would disable the transaction's own lock time.
     return this.#tx.inputs[this.#inputIndex]!.sequence !== SEQUENCE_FINAL;
   }
 
   checkSequence(sequence: number): boolean {
     const txSequence = this.#tx.inputs[this.#inputIndex]!.sequence;
-    // The version is compared as an unsigned number: negative ones are high.
+    // The version is compared as an unsigned number: negative versions are large.
     if (this.#tx.version >>> 0 < 2) return false;
     if (isSequenceCheckDisabled(txSequence)) return false;
     const mask = SEQUENCE_LOCKTIME_TYPE_FLAG | SEQUENCE_LOCKTIME_MASK;

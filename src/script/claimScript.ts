@@ -1,7 +1,7 @@
 /**
- * The prefix by which an output makes, updates or supports a claim: recognising, stripping, building; claim ids.
- * What a claim then does is the claim trie's business. Nothing here throws on any bytes.
- * Source: lbrycrd nameclaim.cpp `DecodeClaimScript`, `StripClaimScriptPrefix`, `ClaimIdHash`.
+ * The prefix by which an output creates, updates or supports a claim: detecting, stripping, building; claim ids. The effect
+ * of a claim is defined in the claim trie. No function here throws, whatever the bytes. Source: lbrycrd nameclaim.cpp
+ * `DecodeClaimScript`, `StripClaimScriptPrefix`, `ClaimIdHash`.
  */
 import { hash160 } from '../crypto/hash.js';
 import { concatBytes, type Bytes } from '../util/bytes.js';
@@ -12,12 +12,12 @@ export const CLAIM_ID_SIZE = 20;
 
 export type ClaimKind = 'claim' | 'support' | 'update';
 
-/** What a prefix says. The byte arrays are views into the script. */
+/** The contents of a prefix. The byte arrays are views into the script. */
 export interface ClaimScript {
   kind: ClaimKind;
-  /** May be empty: the claim then lives at the root. */
+  /** May be empty: the claim is then at the root of the trie. */
   name: Bytes;
-  /** 20 bytes; absent for a new claim, whose id follows from its outpoint. */
+  /** 20 bytes; absent for a new claim, whose id is computed from its outpoint. */
   claimId?: Bytes;
   /** Absent for a support without metadata. */
   value?: Bytes;
@@ -26,15 +26,15 @@ export interface ClaimScript {
 }
 
 /**
- * Offset after the push at `at`, or -1 when there is none or it is cut short. Pushes of a prefix are the opcodes 0
- * to OP_PUSHDATA4 in any length form; OP_1NEGATE and OP_1 to OP_16 are none.
+ * Offset after the push at `at`, or -1 when there is none or it is truncated. Pushes of a prefix are the opcodes 0 to
+ * OP_PUSHDATA4 in any length form; OP_1NEGATE and OP_1 to OP_16 are not allowed.
  */
 function skipPush(script: Bytes, at: number): number {
   return at < script.length && script[at]! <= OP.OP_PUSHDATA4 ? nextOp(script, at) : -1;
 }
 
 /**
- * Bytes of the claim prefix, 0 when there is no whole one. The hot path's form of `decodeClaimScript`.
+ * Length in bytes of the claim prefix, 0 if there is no complete one. The fast variant of `decodeClaimScript`.
  *
  * The forms: claim, name, value, 2DROP, DROP; update, name, id, value, 2DROP, 2DROP; support, name, id, 2DROP, DROP;
  * support, name, id, value, 2DROP, 2DROP (only if `allowSupportMetadata`).
@@ -62,7 +62,7 @@ export function claimPrefixLength(script: Bytes, allowSupportMetadata = true): n
   return script[at] === OP.OP_2DROP && script[at + 1] === lastDrop ? at + 2 : 0;
 }
 
-/** Bytes of the claim's name, 0 when there is no whole prefix. Source: `ClaimNameSize`. */
+/** Length of the claim's name in bytes, 0 if there is no complete prefix. Source: `ClaimNameSize`. */
 export function claimNameLength(script: Bytes): number {
   if (claimPrefixLength(script) === 0) return 0;
   return nextOp(script, 1) - opDataStart(script[1]!, 1);
@@ -72,7 +72,7 @@ function pushAt(script: Bytes, at: number): Bytes {
   return script.subarray(opDataStart(script[at]!, at), nextOp(script, at));
 }
 
-/** The claim operation of an output script, or null when it is an ordinary one. */
+/** The claim operation of an output script, or null without one. */
 export function decodeClaimScript(script: Bytes, allowSupportMetadata = true): ClaimScript | null {
   const prefixLength = claimPrefixLength(script, allowSupportMetadata);
   if (prefixLength === 0) return null;
@@ -88,22 +88,22 @@ export function decodeClaimScript(script: Bytes, allowSupportMetadata = true): C
   return { kind, name, claimId, value: pushAt(script, third), prefixLength };
 }
 
-/** The output script without a claim prefix: a view, or the script itself where there is none. */
+/** The output script without a claim prefix: a view, or the script itself if it has none. */
 export function stripClaimPrefix(script: Bytes): Bytes {
   const length = claimPrefixLength(script);
   return length === 0 ? script : script.subarray(length);
 }
 
 /**
- * Whether the script begins with a claim opcode, be the rest a whole prefix or not.
- * QUIRK: the reference reports the operation before it has read the rest, so this alone lifts MINIMALDATA and shows
- * `isclaim`/`issupport` at RPC, while stripping wants the whole prefix. Test: test/unit/script/claimScript.test.ts.
+ * Whether the script begins with a claim opcode, even if the prefix is incomplete. QUIRK: the reference reports the
+ * operation before it has read the rest. The opcode alone therefore disables MINIMALDATA and sets `isclaim`/`issupport` in
+ * RPC results, while stripping needs the complete prefix. Test: test/unit/script/claimScript.test.ts.
  */
 export function startsWithClaimOpcode(script: Bytes): boolean {
   return script.length > 0 && isClaimOpcode(script[0]!);
 }
 
-/** Id of the claim made by output `index` of the transaction (id in wire order): HASH160 of id and big-endian index. */
+/** Id of the claim created by output `index` of the transaction (txid in wire order): HASH160 of txid and big-endian index. */
 export function claimIdOf(txid: Bytes, index: number): Buffer {
   const indexBytes = Buffer.alloc(4);
   indexBytes.writeUInt32BE(index, 0);

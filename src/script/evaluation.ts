@@ -1,6 +1,6 @@
 /**
  * The state of one script's evaluation, shared by the files of operations.
- * Elements are never written to, so stacks hold views into scripts and witnesses and copy references only.
+ * Elements are never modified, so stacks contain views of scripts and witnesses, and only references are copied.
  * Source: Core interpreter.cpp `EvalScript` (its local variables), `CastToBool`.
  */
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
@@ -11,7 +11,7 @@ import type { SigVersion } from './sighash.js';
 export const FALSE_ELEMENT: Bytes = EMPTY_BYTES;
 export const TRUE_ELEMENT: Bytes = Uint8Array.of(1);
 
-/** False is empty or zeros; the last byte may have the sign bit (negative zero). */
+/** An element is false if it is empty or all zeros; the last byte may have the sign bit (negative zero). */
 export function castToBool(element: Bytes): boolean {
   const last = element.length - 1;
   for (let i = 0; i <= last; i++) {
@@ -27,7 +27,7 @@ export class Evaluation {
   readonly flags: number;
   readonly checker: SignatureChecker;
   readonly version: SigVersion;
-  /** MINIMALDATA is on: numbers must be minimal too. */
+  /** Whether MINIMALDATA is on: numbers must be minimal too. */
   readonly requireMinimal: boolean;
   /** Counts against MAX_OPS_PER_SCRIPT. */
   opCount = 0;
@@ -35,7 +35,7 @@ export class Evaluation {
   codeStart = 0;
   /** One entry for each open OP_IF: whether its current branch is taken. */
   readonly branches: boolean[] = [];
-  /** How many entries of `branches` are false: operations run while it is 0. */
+  /** Number of false entries in `branches`: operations are executed while it is 0. */
   skipping = 0;
 
   constructor(stack: Bytes[], script: Bytes, flags: number, checker: SignatureChecker, version: SigVersion) {

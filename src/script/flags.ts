@@ -1,7 +1,7 @@
 /**
- * The verification flags of the interpreter and the two sets that are not a matter of height.
- * Which flags a block is checked with is told by consensus; each flag only narrows what is accepted.
- * Source: Core interpreter.h; policy/policy.h and script/standard.h for the sets.
+ * The verification flags of the interpreter, and the two sets that do not depend on the height. Consensus code determines
+ * the flags of a block; each flag only adds restrictions. Source: Core interpreter.h; policy/policy.h and script/standard.h
+ * for the sets.
  */
 
 export const SCRIPT_VERIFY = {
@@ -16,13 +16,13 @@ export const SCRIPT_VERIFY = {
   LOW_S: 1 << 3,
   /** The extra element of CHECKMULTISIG is empty (BIP147). */
   NULLDUMMY: 1 << 4,
-  /** A scriptSig may have only pushes. */
+  /** A scriptSig may contain only pushes. */
   SIGPUSHONLY: 1 << 5,
-  /** Shortest pushes and numbers. Not enforced where the spent script starts with a claim opcode. */
+  /** Requires the shortest pushes and numbers. Not enforced if the spent script starts with a claim opcode. */
   MINIMALDATA: 1 << 6,
-  /** Executed no-ops which an upgrade may take fail. The claim opcodes do not count among them. */
+  /** Executed no-ops reserved for upgrades fail. The claim opcodes are not among them. */
   DISCOURAGE_UPGRADABLE_NOPS: 1 << 7,
-  /** One element is left at the end. Needs P2SH and WITNESS. */
+  /** Exactly one element must be left at the end. Needs P2SH and WITNESS. */
   CLEANSTACK: 1 << 8,
   /** BIP65. */
   CHECKLOCKTIMEVERIFY: 1 << 9,
@@ -35,7 +35,7 @@ export const SCRIPT_VERIFY = {
   MINIMALIF: 1 << 13,
   /** A failed signature check fails the script unless its signatures are empty. */
   NULLFAIL: 1 << 14,
-  /** Witness scripts take compressed keys only. */
+  /** Witness scripts may use only compressed keys. */
   WITNESS_PUBKEYTYPE: 1 << 15,
   /** OP_CODESEPARATOR, and a signature within its own script, fail outside of witness scripts. */
   CONST_SCRIPTCODE: 1 << 16,
@@ -43,10 +43,10 @@ export const SCRIPT_VERIFY = {
 
 export type ScriptFlagName = keyof typeof SCRIPT_VERIFY;
 
-/** Failing these can get a peer banned; failing only the others of the standard set cannot. */
+/** A peer can be banned for failing these, but not for failing only other standard flags. */
 export const MANDATORY_SCRIPT_VERIFY_FLAGS: number = SCRIPT_VERIFY.P2SH;
 
-/** What a transaction must pass to enter the mempool. */
+/** The flags under which a transaction is verified for the mempool. */
 export const STANDARD_SCRIPT_VERIFY_FLAGS: number =
   MANDATORY_SCRIPT_VERIFY_FLAGS |
   SCRIPT_VERIFY.DERSIG |

@@ -1,7 +1,7 @@
 /**
- * Whether an input may spend an output: scriptSig, output script, redeem script and witness taken together.
- * Pure: the checker answers for the transaction. Source: Core interpreter.cpp `VerifyScript`,
- * `VerifyWitnessProgram` (BIP16, BIP141, BIP143); lbrycrd's handling of claim prefixes in it.
+ * Verifies that an input may spend an output: scriptSig, output script, redeem script and witness together. Pure: the
+ * checker represents the transaction. Source: Core interpreter.cpp `VerifyScript`, `VerifyWitnessProgram` (BIP16, BIP141,
+ * BIP143); lbrycrd's handling of claim prefixes in it.
  */
 import { sha256 } from '../crypto/hash.js';
 import { assert } from '../util/assert.js';
@@ -27,7 +27,7 @@ import { SIG_VERSION } from './sighash.js';
 const KEY_HASH_SIZE = 20;
 const SCRIPT_HASH_SIZE = 32;
 
-/** The last element decides; an empty stack is false. */
+/** Whether the last element is true; an empty stack is false. */
 function endsTrue(stack: readonly Bytes[]): boolean {
   const top = stack[stack.length - 1];
   return top !== undefined && castToBool(top);
@@ -65,12 +65,12 @@ function verifyWitnessProgram(
   }
   const error = evalScript(stack, script, flags, checker, SIG_VERSION.WITNESS_V0);
   if (error !== SCRIPT_ERROR.OK) return error;
-  // Witness scripts must leave exactly one element, whatever the flags.
+  // Witness scripts must leave exactly one element, regardless of the flags.
   if (stack.length !== 1) return SCRIPT_ERROR.CLEANSTACK;
   return endsTrue(stack) ? SCRIPT_ERROR.OK : SCRIPT_ERROR.EVAL_FALSE;
 }
 
-/** The redeem script is the last element that the scriptSig left; `stack` is what it left and is consumed. */
+/** The redeem script is the last element left by the scriptSig; `stack` is the stack after the scriptSig and is consumed. */
 function verifyRedeemScript(
   stack: Bytes[],
   scriptSig: Bytes,
@@ -92,7 +92,7 @@ function verifyRedeemScript(
 }
 
 /**
- * The verdict on one input; 0 is success. CLEANSTACK needs P2SH and WITNESS among the flags, WITNESS needs P2SH.
+ * The verdict on one input; 0 is success. CLEANSTACK requires the flags P2SH and WITNESS, WITNESS requires P2SH.
  * The scripts and the witness must not change during the call.
  */
 export function verifyScript(
@@ -104,10 +104,9 @@ export function verifyScript(
 ): ScriptErrorCode {
   if ((flags & SCRIPT_VERIFY.SIGPUSHONLY) !== 0 && !isPushOnly(scriptSig)) return SCRIPT_ERROR.SIG_PUSHONLY;
 
-  // QUIRK: an old wallet pushed names and values of 255 bytes the long way, so MINIMALDATA is off for the whole
-  // input, scriptSig included, when the output begins with a claim opcode, be the prefix whole or not. Whether it
-  // pays to a script hash or a witness program is looked up behind a whole prefix.
-  // Test: test/unit/script/interpreter.test.ts.
+  // QUIRK: an old wallet pushed names and values of 255 bytes in a longer form. MINIMALDATA is therefore off for the whole
+  // input, scriptSig included, when the output begins with a claim opcode, even if the prefix is incomplete. P2SH and
+  // witness programs are detected only behind a complete prefix. Test: test/unit/script/interpreter.test.ts.
   const stripped = stripClaimPrefix(scriptPubKey);
   const rules = startsWithClaimOpcode(scriptPubKey) ? flags & ~SCRIPT_VERIFY.MINIMALDATA : flags;
 
@@ -138,7 +137,7 @@ export function verifyScript(
 
   if ((rules & SCRIPT_VERIFY.CLEANSTACK) !== 0) {
     assert((rules & SCRIPT_VERIFY.P2SH) !== 0 && checksWitness, 'CLEANSTACK without P2SH and WITNESS');
-    // A witness program leaves its version and hash on the outer stack, which does not count.
+    // A witness program leaves its version and hash on the outer stack, which is not checked.
     if (!isWitness && stack.length !== 1) return SCRIPT_ERROR.CLEANSTACK;
   }
   if (checksWitness) {

@@ -1,5 +1,5 @@
 /**
- * Scripts as text in lbcd's words: pushes are hex whatever they hold, signatures too, and opcodes have lbcd's names.
+ * Scripts as text in lbcd's notation: all pushes are hex, including signatures, and opcodes have lbcd's names.
  * Source: lbcd txscript/script.go `DisasmString`, txscript/opcode.go `disasmOpcode`.
  */
 import { toHex, type Bytes } from '../util/bytes.js';
@@ -26,7 +26,7 @@ function lbcdOpcodeName(opcode: number): string {
   return NAMES.get(opcode) ?? (opcode > MAX_OPCODE ? `OP_UNKNOWN${opcode}` : opcodeName(opcode));
 }
 
-/** Operations separated by spaces, in slices; `[error]` where a push runs over the end. */
+/** Operations separated by spaces, in slices; `[error]` for a push that exceeds the script. */
 export function* formatLbcdAsmInSlices(script: Bytes): Slices<string> {
   const words: string[] = [];
   for (let at = 0; at < script.length;) {

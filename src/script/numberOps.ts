@@ -1,7 +1,6 @@
 /**
- * Arithmetic and comparison. Operands are at most 4 bytes; results may exceed that and then serve no operation here.
- * A broken operand ends the script with UNKNOWN_ERROR, as the exception does in Core.
- * Source: Core interpreter.cpp `EvalScript`.
+ * Arithmetic and comparison. Operands have at most 4 bytes; results may exceed that, but are then invalid as operands. An
+ * invalid operand ends the script with UNKNOWN_ERROR, like the exception in Core. Source: Core interpreter.cpp `EvalScript`.
  */
 import type { Bytes } from '../util/bytes.js';
 import { FALSE_ELEMENT, TRUE_ELEMENT, type Evaluation } from './evaluation.js';
@@ -41,7 +40,7 @@ function unaryResult(opcode: number, value: number): Bytes {
   }
 }
 
-/** OP_ADD to OP_MAX but the disabled ones: ( a b -- out ). */
+/** OP_ADD to OP_MAX without the disabled ones: ( a b -- out ). */
 export function binaryOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack, requireMinimal } = evaluation;
   const depth = stack.length;

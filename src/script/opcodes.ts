@@ -1,6 +1,6 @@
 /**
- * The opcodes by number and by their printed names. What they do is told by the interpreter.
- * Source: Core script.h `opcodetype`, script.cpp `GetOpName`; lbrycrd took three former no-ops for claims.
+ * The opcodes by number and by their printed names. The interpreter implements them. Source: Core script.h `opcodetype`,
+ * script.cpp `GetOpName`; lbrycrd assigned three former no-ops to claims.
  */
 
 export const OP = {
@@ -111,7 +111,7 @@ export const OP = {
   OP_CHECKSIGVERIFY: 0xad,
   OP_CHECKMULTISIG: 0xae,
   OP_CHECKMULTISIGVERIFY: 0xaf,
-  // Once reserved for extension.
+  // Reserved for extensions.
   OP_NOP1: 0xb0,
   OP_CHECKLOCKTIMEVERIFY: 0xb1,
   OP_CHECKSEQUENCEVERIFY: 0xb2,
@@ -125,7 +125,7 @@ export const OP = {
   OP_INVALIDOPCODE: 0xff,
 } as const;
 
-/** The highest opcode with a meaning. */
+/** The highest defined opcode. */
 export const MAX_OPCODE = OP.OP_NOP10;
 
 const NAMES: string[] = new Array<string>(256).fill('OP_UNKNOWN');
@@ -134,7 +134,7 @@ NAMES[OP.OP_0] = '0';
 NAMES[OP.OP_1NEGATE] = '-1';
 for (let n = 1; n <= 16; n++) NAMES[OP.OP_1 + n - 1] = String(n);
 
-/** The printed name: small numbers as digits, `OP_UNKNOWN` for what has none (direct pushes too). */
+/** The printed name: small numbers as digits, `OP_UNKNOWN` for opcodes without a name (also direct pushes). */
 export function opcodeName(opcode: number): string {
   return NAMES[opcode] ?? 'OP_UNKNOWN';
 }

@@ -1,26 +1,25 @@
 /**
- * Scripts as bytes: limits, walking over operations, building, and the shapes that consensus looks at.
- * A walk allocates nothing: `nextOp` gives the offset of the next operation and `opDataStart` where its data begin.
- * Evaluating is `interpreter.ts`, templates are `standard.ts`, claim prefixes are `claimScript.ts`.
- * Source: Core script.h, script.cpp.
+ * Scripts as bytes: limits, iterating over operations, building, and the forms that consensus rules recognize. Iterating
+ * allocates nothing: `nextOp` returns the offset of the next operation and `opDataStart` the start of its data. Evaluation
+ * is in `interpreter.ts`, templates in `standard.ts`, claim prefixes in `claimScript.ts`. Source: Core script.h, script.cpp.
  */
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 import { isSmallInteger, MAX_OPCODE, OP, smallIntegerOf, smallIntegerOpcode } from './opcodes.js';
 import { encodeScriptNumber } from './scriptNumber.js';
 
-/** Bytes of one stack element: 520 on Bitcoin, raised by lbrycrd for claim values. */
+/** Maximum bytes of a stack element: 520 on Bitcoin, raised by lbrycrd for claim values. */
 export const MAX_SCRIPT_ELEMENT_SIZE = 20_000;
-/** Bytes of a script: 10,000 on Bitcoin. A larger output is unspendable and not kept among the coins. */
+/** Maximum bytes of a script: 10,000 on Bitcoin. A larger output is unspendable and not stored as a coin. */
 export const MAX_SCRIPT_SIZE = 20_005;
-/** Operations above OP_16 in a script, keys of CHECKMULTISIG included. */
+/** Maximum number of operations above OP_16 in a script, including keys of CHECKMULTISIG. */
 export const MAX_OPS_PER_SCRIPT = 201;
 export const MAX_PUBKEYS_PER_MULTISIG = 20;
-/** Elements on both stacks together. */
+/** Maximum number of elements on both stacks together. */
 export const MAX_STACK_SIZE = 1_000;
 /** A lock time below this is a height, from it on a time. */
 export const LOCKTIME_THRESHOLD = 500_000_000;
 
-/** Offset of the operation after the one at `at` (within bounds), or -1 when its push runs over the end. */
+/** Offset of the operation after the one at `at` (within bounds), or -1 when its push exceeds the script. */
 export function nextOp(script: Bytes, at: number): number {
   const opcode = script[at]!;
   const dataStart = opDataStart(opcode, at);
@@ -37,14 +36,14 @@ export function nextOp(script: Bytes, at: number): number {
   return size > end - dataStart ? -1 : dataStart + size;
 }
 
-/** Where the data of a push at `at` begin; for other opcodes the offset of the next operation. */
+/** Start of the data of a push at `at`; for other opcodes the offset of the next operation. */
 export function opDataStart(opcode: number, at: number): number {
   if (opcode < OP.OP_PUSHDATA1 || opcode > OP.OP_PUSHDATA4) return at + 1;
   if (opcode === OP.OP_PUSHDATA1) return at + 2;
   return opcode === OP.OP_PUSHDATA2 ? at + 3 : at + 5;
 }
 
-/** Whether from `from` on there are pushes only, OP_RESERVED counting as one. False when the last is cut short. */
+/** Whether the script has only pushes from `from` on; OP_RESERVED counts as a push. False when the last one is truncated. */
 export function isPushOnly(script: Bytes, from = 0): boolean {
   for (let at = from; at < script.length;) {
     if (script[at]! > OP.OP_16) return false;
@@ -55,8 +54,8 @@ export function isPushOnly(script: Bytes, from = 0): boolean {
 }
 
 /**
- * Data of the last push (a view; empty for OP_0 to OP_16 and for an empty script), or null when the script is not
- * made of pushes alone. It is the redeem script of a scriptSig.
+ * Data of the last push (a view; empty for OP_0 to OP_16 and for an empty script), or null when the script has other
+ * operations than pushes. It is the redeem script of a scriptSig.
  */
 export function lastPush(script: Bytes): Bytes | null {
   let data = EMPTY_BYTES;
@@ -85,17 +84,20 @@ export function isWitnessProgram(script: Bytes): boolean {
   return (version === OP.OP_0 || isSmallInteger(version)) && script[1]! + 2 === script.length;
 }
 
-/** Version of what `isWitnessProgram` accepts. The program is the script from its third byte on. */
+/**
+ * Version of a witness program (a script that `isWitnessProgram` accepts). The program starts at the third byte of the
+ * script.
+ */
 export function witnessVersion(script: Bytes): number {
   return smallIntegerOf(script[0]!);
 }
 
-/** Whether an output fails whatever spends it, and so never becomes a coin. Source: `CScript::IsUnspendable`. */
+/** Whether an output can never be spent; such an output never becomes a coin. Source: `CScript::IsUnspendable`. */
 export function isUnspendable(script: Bytes): boolean {
   return script[0] === OP.OP_RETURN || script.length > MAX_SCRIPT_SIZE;
 }
 
-/** Whether every operation is whole, known and within the size of an element. Source: `CScript::HasValidOps`. */
+/** Whether every operation is complete, known and within the size limit of elements. Source: `CScript::HasValidOps`. */
 export function hasValidOps(script: Bytes): boolean {
   for (let at = 0; at < script.length;) {
     const opcode = script[at]!;
@@ -108,8 +110,8 @@ export function hasValidOps(script: Bytes): boolean {
 }
 
 /**
- * The push of `data` with the shortest length form. It never turns one byte into OP_1 to OP_16 or OP_1NEGATE: that
- * is what Core's `operator<<` for byte vectors does too.
+ * The push of `data` with the shortest length form. A single byte is never encoded as OP_1 to OP_16 or OP_1NEGATE, as in
+ * Core's `operator<<` for byte vectors.
  */
 export function pushData(data: Bytes): Buffer {
   const size = data.length;

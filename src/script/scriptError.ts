@@ -1,5 +1,5 @@
 /**
- * The interpreter's verdicts and the texts that reject reasons and RPC answers quote.
+ * The interpreter's error codes, and their texts in reject reasons and RPC results.
  * Source: Core script_error.h and `ScriptErrorString`; the spelling is part of the protocol of older clients.
  */
 

@@ -5,14 +5,14 @@
  */
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 
-/** Bytes of an arithmetic operand. */
+/** Maximum bytes of an arithmetic operand. */
 export const MAX_NUMBER_SIZE = 4;
-/** Bytes of the operand of the lock time operations: 4 would end in 2038. */
+/** Maximum bytes of the operand of the lock time operations: 4 would only reach the year 2038. */
 export const MAX_LOCKTIME_NUMBER_SIZE = 5;
 
 /**
- * The number, or NaN when it has more than `maxSize` bytes or, with `requireMinimal`, a byte more than needed
- * (negative zero included).
+ * The number, or NaN when it has more than `maxSize` bytes or, with `requireMinimal`, unnecessary bytes (negative zero
+ * included).
  */
 export function decodeScriptNumber(bytes: Bytes, requireMinimal: boolean, maxSize = MAX_NUMBER_SIZE): number {
   const size = bytes.length;
@@ -25,11 +25,11 @@ export function decodeScriptNumber(bytes: Bytes, requireMinimal: boolean, maxSiz
   return last & 0x80 && magnitude !== 0 ? -magnitude : magnitude;
 }
 
-/** -1 to 16, encoded once and shared: elements of the stack are never written to. */
+/** -1 to 16, encoded once and shared: stack elements are never modified. */
 const SMALL: Bytes[] = [Uint8Array.of(0x81), EMPTY_BYTES];
 for (let n = 1; n <= 16; n++) SMALL.push(Uint8Array.of(n));
 
-/** Minimal encoding of an integer within 2^53; the result must not be changed. */
+/** Minimal encoding of an integer within 2^53; the result must not be modified. */
 export function encodeScriptNumber(value: number): Bytes {
   if (value >= -1 && value <= 16) return SMALL[value + 1]!;
   const bytes: number[] = [];

@@ -1,7 +1,7 @@
 /**
- * The hash that a signature signs: the original form and BIP143's for witness scripts.
- * Owns the parts that are the same for all inputs of a transaction (`PrecomputedSighash`). Removing signatures from
- * the script code is `signatureOps.ts`. Source: Core interpreter.cpp `SignatureHash`.
+ * The hash that a signature signs: the original form, and BIP143's for witness scripts. Caches the parts common to all
+ * inputs of a transaction (`PrecomputedSighash`). `signatureOps.ts` removes signatures from the script code. Source: Core
+ * interpreter.cpp `SignatureHash`.
  */
 import { sha256d } from '../crypto/hash.js';
 import type { Transaction, TxInput, TxOutput } from '../primitives/transaction.js';
@@ -15,11 +15,11 @@ import { nextOp, opDataStart } from './script.js';
 
 export const SIGHASH = { ALL: 1, NONE: 2, SINGLE: 3, ANYONECANPAY: 0x80 } as const;
 
-/** Which form of the hash, and which rules of the interpreter, apply. */
+/** The form of the signature hash, and the rule set of the interpreter. */
 export const SIG_VERSION = { BASE: 0, WITNESS_V0: 1 } as const;
 export type SigVersion = (typeof SIG_VERSION)[keyof typeof SIG_VERSION];
 
-/** Bits of the hash type that choose the outputs. */
+/** Bits of the hash type that select the outputs. */
 const OUTPUT_MASK = 0x1f;
 const ZERO_HASH: Buffer = Buffer.alloc(32);
 
@@ -37,7 +37,7 @@ function hashOfOutput(output: TxOutput): Buffer {
   return sha256d(writer.finish());
 }
 
-/** Inputs or outputs written without a pause. Arbitrary: they take some tens of microseconds. */
+/** Inputs or outputs written without a pause. Arbitrary: some tens of microseconds. */
 const ITEMS_A_STEP = 256;
 
 function* formatEach<T>(
@@ -82,8 +82,8 @@ function* formatBlank({ version, inputs, outputs, lockTime }: Transaction): Slic
 }
 
 /**
- * What the signature hashes of one transaction share, each part computed when first asked for. The transaction must
- * not change meanwhile, except for its scriptSigs and witnesses.
+ * Parts common to the signature hashes of one transaction, each computed on first use. The transaction must not change
+ * during its lifetime, except for its scriptSigs and witnesses.
  */
 export class PrecomputedSighash {
   readonly #tx: Transaction;
@@ -108,12 +108,12 @@ export class PrecomputedSighash {
     return (this.#outputs ??= sha256d(atOnce(formatOutputs(this.#tx))));
   }
 
-  /** The transaction with all scriptSigs empty: SIGHASH_ALL inserts the script code at one place of it. */
+  /** The transaction with all scriptSigs empty: SIGHASH_ALL inserts the script code at one position. */
   get blankForm(): Buffer {
     return (this.#blankForm ??= atOnce(formatBlank(this.#tx)));
   }
 
-  /** Computes all parts of a transaction that may be larger than any block, before they are asked for. */
+  /** Computes all parts in advance, for a transaction that may be larger than any block. */
   *prepareInSlices(): Slices<void> {
     this.#prevouts ??= yield* sha256dInSlices(yield* formatPrevouts(this.#tx));
     this.#sequences ??= yield* sha256dInSlices(yield* formatSequences(this.#tx));
@@ -122,16 +122,16 @@ export class PrecomputedSighash {
   }
 }
 
-/** Where reading stops within a push that runs over the end: after its opcode, or after its length bytes. */
+/** The position at which parsing stops in a push that exceeds the script: after its opcode, or after its length bytes. */
 function brokenPushEnd(script: Bytes, at: number): number {
   const dataStart = opDataStart(script[at]!, at);
   return dataStart > script.length ? at + 1 : dataStart;
 }
 
 /**
- * The script code as it is hashed: its length and its bytes without OP_CODESEPARATOR.
- * QUIRK: behind a push that runs over the end nothing is hashed, though the length counts it; such a script fails in
- * any case. Test: test/unit/script/sighash.test.ts.
+ * The script code as it is hashed: its length and its bytes without OP_CODESEPARATOR. QUIRK: bytes after a push that exceeds
+ * the script are not hashed, though the length counts them; such a script fails in any case. Test:
+ * test/unit/script/sighash.test.ts.
  */
 function formatScriptCode(script: Bytes): Buffer {
   const pieces: Bytes[] = [];
@@ -162,7 +162,7 @@ function compactSizeLength(value: number): number {
   return value <= 0xffffffff ? 5 : 9;
 }
 
-/** SIGHASH_ALL, by far the most frequent: the blank form with the script code put in. */
+/** SIGHASH_ALL, by far the most frequent type: the blank form with the script code inserted. */
 function baseHashOfAll(
   scriptCode: Bytes,
   tx: Transaction,
@@ -181,7 +181,7 @@ function baseHashOfAll(
   return sha256d(message);
 }
 
-/** The other types: NONE and SINGLE leave outputs and other sequences open, ANYONECANPAY the other inputs. */
+/** The other types: NONE and SINGLE do not sign outputs and other sequences, ANYONECANPAY does not sign the other inputs. */
 function baseHash(scriptCode: Bytes, tx: Transaction, inputIndex: number, hashType: number): Buffer {
   const anyoneCanPay = (hashType & SIGHASH.ANYONECANPAY) !== 0;
   const none = (hashType & OUTPUT_MASK) === SIGHASH.NONE;
@@ -239,8 +239,8 @@ function witnessHash(
 }
 
 /**
- * The 32 bytes to sign for an input. `scriptCode` is the script from the last executed OP_CODESEPARATOR on; `amount`
- * is that of the spent output and only counts for witness scripts; `hashType` is a signed 32-bit number.
+ * The 32 bytes to sign for an input. `scriptCode` is the script after the last executed OP_CODESEPARATOR; `amount` is that
+ * of the spent output and is used only for witness scripts; `hashType` is a signed 32-bit number.
  */
 export function signatureHash(
   scriptCode: Bytes,
@@ -257,8 +257,8 @@ export function signatureHash(
   }
   const outputType = hashType & OUTPUT_MASK;
   if (outputType === SIGHASH.SINGLE && inputIndex >= tx.outputs.length) {
-    // QUIRK: SINGLE without an output of that number signs the number 1, whatever the transaction; old spends
-    // rely on it. Test: test/unit/script/sighash.test.ts.
+    // QUIRK: SINGLE without an output of that number signs the number 1, regardless of the transaction; old spends rely on
+    // it. Test: test/unit/script/sighash.test.ts.
     const one = Buffer.alloc(32);
     one[0] = 1;
     return one;

@@ -13,8 +13,8 @@ import { decodeScriptNumber } from './scriptNumber.js';
 import { SIG_VERSION } from './sighash.js';
 
 /**
- * The script without the occurrences of `pattern` that begin where an operation begins; the script itself when there
- * is none. What follows a push that runs over the end stays.
+ * The script without the occurrences of `pattern` that begin at an operation; the script itself when there are none. Bytes
+ * after a push that exceeds the script are kept.
  */
 export function findAndDelete(script: Bytes, pattern: Bytes): Bytes {
   if (pattern.length === 0 || pattern.length > script.length) return script;
@@ -42,8 +42,8 @@ export function findAndDelete(script: Bytes, pattern: Bytes): Bytes {
 
 /**
  * Removes a signature from the script that it signs.
- * QUIRK: outside of witness scripts a signature cannot sign itself, so the original client deleted it from the script
- * code; that is why the removal is consensus. Test: test/unit/script/interpreter.test.ts.
+ * QUIRK: outside of witness scripts a signature cannot sign itself, so the original client deleted it from the script code;
+ * therefore the removal is a consensus rule. Test: test/unit/script/interpreter.test.ts.
  */
 function withoutSignature(scriptCode: Bytes, signature: Bytes): Bytes {
   if (signature.length >= scriptCode.length || asBuffer(scriptCode).indexOf(signature) < 0) return scriptCode;
@@ -55,7 +55,7 @@ function signedScript(evaluation: Evaluation): Bytes {
   return codeStart === 0 ? script : script.subarray(codeStart);
 }
 
-/** Pushes the result in place of the arguments; a VERIFY form consumes it at once. */
+/** Replaces the arguments with the result; a VERIFY form consumes the result at once. */
 function finish(
   evaluation: Evaluation,
   success: boolean,
@@ -98,8 +98,8 @@ export function checkSigOp(evaluation: Evaluation, opcode: number): ScriptErrorC
 }
 
 /**
- * Matches signatures with keys in order, from the top of the stack down. Stops as soon as more signatures than keys
- * are left, so that later encodings are not looked at. `firstKey` and `firstSignature` are indices of the stack.
+ * Matches signatures with keys in order, from the top of the stack down. Stops when more signatures than keys are left, so
+ * later encodings are not checked. `firstKey` and `firstSignature` are indexes of the stack.
  */
 function matchSignatures(
   evaluation: Evaluation,
@@ -130,9 +130,8 @@ function matchSignatures(
 }
 
 /**
- * ( dummy signature... count key... count -- success )
- * QUIRK: one element more than its arguments is consumed, a slip of the original client; NULLDUMMY wants it empty.
- * Test: test/unit/script/interpreter.test.ts.
+ * ( dummy signature... count key... count -- success ) QUIRK: one element more than the arguments is consumed, a bug of the
+ * original client; NULLDUMMY requires it to be empty. Test: test/unit/script/interpreter.test.ts.
  */
 export function checkMultisigOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack, flags, version, requireMinimal } = evaluation;

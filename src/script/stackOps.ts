@@ -8,7 +8,7 @@ import { OP } from './opcodes.js';
 import { SCRIPT_ERROR, type ScriptErrorCode } from './scriptError.js';
 import { decodeScriptNumber, encodeScriptNumber } from './scriptNumber.js';
 
-/** Elements that each operation needs, by opcode from OP_TOALTSTACK on; OP_FROMALTSTACK looks at the other stack. */
+/** Number of elements that each operation needs, by opcode from OP_TOALTSTACK on; OP_FROMALTSTACK uses the other stack. */
 const NEEDED: number[] = [];
 NEEDED[OP.OP_TOALTSTACK] = 1;
 NEEDED[OP.OP_FROMALTSTACK] = 0;
@@ -33,7 +33,7 @@ NEEDED[OP.OP_SIZE] = 1;
 NEEDED[OP.OP_EQUAL] = 2;
 NEEDED[OP.OP_EQUALVERIFY] = 2;
 
-/** ( xn ... x0 n -- xn ... x0 xn ), and for OP_ROLL without xn in its old place. */
+/** ( xn ... x0 n -- xn ... x0 xn ); OP_ROLL removes xn from its old position. */
 function pickOrRoll(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack } = evaluation;
   const n = decodeScriptNumber(stack[stack.length - 1]!, evaluation.requireMinimal);

@@ -1,8 +1,7 @@
 /**
- * The known shapes of output scripts, and the destinations they pay to.
- * `solveScript` looks at the script as it stands; destinations look behind a claim prefix. Whether a shape is relayed
- * is the mempool's policy. Source: lbrycrd script/standard.cpp `Solver`, `ExtractDestination(s)`,
- * `GetScriptFor...`; script/sign.cpp `StripTimelockPrefix`.
+ * The standard types of output scripts, and their destinations. `solveScript` does not strip a claim prefix; functions for
+ * destinations do. The mempool's policy decides which types are relayed. Source: lbrycrd script/standard.cpp `Solver`,
+ * `ExtractDestination(s)`, `GetScriptFor...`; script/sign.cpp `StripTimelockPrefix`.
  */
 import { hasPublicKeySize } from '../crypto/ecdsaEncoding.js';
 import { hash160, sha256 } from '../crypto/hash.js';
@@ -19,7 +18,7 @@ import {
   witnessVersion,
 } from './script.js';
 
-/** Target of an address. Hashes and programs may be views into a script. */
+/** The target of an address. Hashes and programs may be views into a script. */
 export type Destination =
   | { type: 'pubkeyhash'; hash: Bytes }
   | { type: 'scripthash'; hash: Bytes }
@@ -28,7 +27,7 @@ export type Destination =
   /** Version 1 to 16, program of 2 to 40 bytes. */
   | { type: 'witness_unknown'; version: number; program: Bytes };
 
-/** A script's shape with what fills it. The names are those that RPC answers show. */
+/** A script's type with its variable parts. Type names are those of RPC results. */
 export type ScriptTemplate =
   | Destination
   | { type: 'nonstandard' }
@@ -78,7 +77,7 @@ function matchMultisig(script: Bytes): ScriptTemplate | null {
   return { type: 'multisig', required, publicKeys };
 }
 
-/** The shape of a script. Claim prefixes are not stripped here: with one it is `nonstandard`. */
+/** The type of a script. Claim prefixes are not stripped here: a script with one is `nonstandard`. */
 export function solveScript(script: Bytes): ScriptTemplate {
   if (isPayToScriptHash(script)) return { type: 'scripthash', hash: script.subarray(2, 22) };
   if (isWitnessProgram(script)) {
@@ -95,7 +94,7 @@ export function solveScript(script: Bytes): ScriptTemplate {
   return matchMultisig(script) ?? NONSTANDARD;
 }
 
-/** The one destination of an output, a key standing for its hash; null for multisig and unknown shapes. */
+/** The single destination of an output, with a key represented by its hash; null for multisig and unknown types. */
 export function extractDestination(script: Bytes): Destination | null {
   const template = solveScript(stripClaimPrefix(script));
   switch (template.type) {
@@ -112,16 +111,15 @@ export function extractDestination(script: Bytes): Destination | null {
 
 export interface ExtractedDestinations {
   type: ScriptType;
-  /** Empty: the script shows none. */
+  /** Empty if the script has none. */
   destinations: Destination[];
-  /** Signatures wanted; 0 without destinations. */
+  /** Required signatures; 0 without destinations. */
   required: number;
 }
 
 /**
- * The destinations of an output script. QUIRK: unlike `extractDestination` it takes the script as it stands, so that
- * claim outputs must be stripped by the caller, as the reference's RPC code does.
- * Test: test/unit/script/standard.test.ts.
+ * The destinations of an output script. QUIRK: unlike `extractDestination` it does not strip a claim prefix, so the caller
+ * must do that, as the reference's RPC code does. Test: test/unit/script/standard.test.ts.
  */
 export function extractDestinations(script: Bytes): ExtractedDestinations {
   const template = solveScript(script);
@@ -169,7 +167,7 @@ export function scriptForMultisig(required: number, publicKeys: readonly Bytes[]
   );
 }
 
-/** The witness program for a redeem script: by key where it is P2PK or P2PKH, else by script hash. */
+/** The witness program for a redeem script: by key for P2PK or P2PKH, else by script hash. */
 export function scriptForWitness(redeemScript: Bytes): Buffer {
   const template = solveScript(redeemScript);
   if (template.type === 'pubkey') {
@@ -182,8 +180,8 @@ export function scriptForWitness(redeemScript: Bytes): Buffer {
 }
 
 /**
- * The script behind a time lock (any operation, CHECKLOCKTIMEVERIFY or CHECKSEQUENCEVERIFY, DROP), or the script
- * itself. Signing looks behind it; `solveScript` and destinations do not.
+ * The script behind a time lock (any operation, CHECKLOCKTIMEVERIFY or CHECKSEQUENCEVERIFY, DROP), or the script itself.
+ * Signing strips the lock; `solveScript` and destinations do not.
  */
 export function stripTimelockPrefix(script: Bytes): Bytes {
   if (script.length === 0) return script;

@@ -1,5 +1,5 @@
 /**
- * Private keys as text (wallet import format): prefix, 32 bytes, and 01 when the public key is meant compressed.
+ * Private keys as text (wallet import format): prefix, 32 bytes, and 01 if the public key is compressed.
  * Source: Core key_io.cpp `DecodeSecret`, `EncodeSecret`.
  */
 import { isValidPrivateKey, PRIVATE_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
@@ -12,7 +12,10 @@ export interface DecodedSecret {
   compressed: boolean;
 }
 
-/** The key of this network, or null when the text is none or the number is out of range: what was read is wiped then. */
+/**
+ * The key, or null when the text is not a key of this network or the number is out of range; the decoded bytes are wiped in
+ * that case.
+ */
 export function decodeSecret(text: string, prefixes: AddressPrefixes): DecodedSecret | null {
   const payload = decodeBase58Check(text);
   if (payload === null) return null;

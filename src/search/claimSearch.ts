@@ -1,6 +1,6 @@
 /**
- * Search as the node offers it: constraints in, a page out, over whatever backend keeps the documents. Waits a little for
- * the index to reach the tip that others were notified of, and remembers answers until the index moves.
+ * The node's search, independent of the backend: takes constraints and returns a page. It waits for a short time until the
+ * index has reached the tip, and caches results until the index changes.
  */
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
@@ -19,49 +19,49 @@ import { mergesWaiting, withWaiting } from './waiting/waitingPage.js';
 import type { WaitingSearch } from './waiting/waitingSearch.js';
 import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
 
-/** Longest wait of a search for the index. */
+/** Maximum time for which a search waits for the index. */
 const FOLLOW_MS = 250;
 /** How often a search that waits for the index searches the mempool again. Arbitrary. */
 const LOOK_MS = 25;
-/** Answers that are remembered, of the present tip. Arbitrary. */
+/** Maximum number of cached results for the present tip. Arbitrary. */
 const REMEMBERED_PAGES = 2000;
-/** The remembered characters of the searches whose answers are remembered, together. Arbitrary: some have long lists. */
+/** Maximum total characters of the cached queries. Arbitrary: some have long lists. */
 const REMEMBERED_CHARACTERS = 8 << 20;
-/** The max characters of one search. Arbitrary: ten lists of 2,048 ids have fewer. */
+/** Maximum characters of one query. Arbitrary: ten lists of 2,048 ids have fewer. */
 const MAX_CHARACTERS = 1 << 20;
-/** Characters of a search that a line of the log shows. Arbitrary. */
+/** Maximum characters of a query in a log line. Arbitrary. */
 const LOGGED_CHARACTERS = 500;
 
 export interface SearchStatus extends FollowerStatus {
   readonly backend: string;
   readonly running: number;
   readonly waiting: number;
-  /** Searches answered, and those that timed out, since the start. */
+  /** Number of searches since the start, and of those that timed out. */
   readonly searches: number;
   readonly timeouts: number;
-  /** Time that all of them took together. */
+  /** Total time of all searches. */
   readonly searchedMs: number;
 }
 
-/** What the rest of the node searches by. */
+/** The search interface for other modules. */
 export interface ClaimSearch {
-  /** Throws `SearchError`. `by` is the client that asks; without it all that ask so count as one. */
+  /** Throws `SearchError`. `by` is the requesting client; all callers without it count as one client. */
   search(constraints: Constraints, by?: object): Promise<SearchPage>;
   /**
-   * The same for pages that fit together whatever blocks come: the first with an empty `after`, each other with `next` of
-   * the one before it.
+   * A search whose pages are consistent even if blocks arrive: `after` is empty for the first page, and `next` of the
+   * previous page for each other one.
    */
   walk(constraints: Constraints, after: string): Promise<WalkPage>;
   status(): SearchStatus;
-  /** Notified of each search that was not answered from memory: how long it took, and whether it was abandoned. */
+  /** Called for each search that was not in the cache, with its duration and whether it was aborted. */
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
-  /** How another thread searches by itself; null if it cannot. */
+  /** Data with which another thread can search by itself; null if it cannot. */
   readonly shared: SharedSearch | null;
-  /** Counts a search, wherever it was carried out. */
+  /** Counts a search in any thread. */
   note(tookMs: number, timedOut: boolean): void;
 }
 
-/** The key of a query. */
+/** The cache key of a query. */
 function queryKey(query: SearchQuery): string {
   const key = JSON.stringify(query);
   if (key.length > MAX_CHARACTERS) throw tooLong();
@@ -70,7 +70,7 @@ function queryKey(query: SearchQuery): string {
 
 const tooLong = (): SearchError => badRequest('The constraints are too long.');
 
-/** Total length of all texts, to refuse long ones early. */
+/** Total length of all strings, to reject long queries early. */
 function charactersOf(constraints: Constraints): number {
   let characters = 0;
   for (const value of Object.values(constraints).flat())
@@ -127,7 +127,7 @@ export class BackedClaimSearch implements ClaimSearch {
     const found = await this.ready(query, key);
     const tip = this.indexTip();
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
-    // An index that was rebuilt has a tip of its own, though it may be the same block.
+    // A rebuilt index has a new tip object, even for the same block.
     if (this.pagesTip !== tip || isFull) {
       this.pages = new Map();
       this.pagesTip = tip;
@@ -144,7 +144,7 @@ export class BackedClaimSearch implements ClaimSearch {
     return merged(query, page, found.waiting);
   }
 
-  /** What waits in the mempool; null if it is not looked for. */
+  /** Matching mempool claims; null if they are not searched. */
   private findWaiting(query: SearchQuery, key: string): Promise<WaitingOutput[]> | null {
     const { waiting } = this;
     if (waiting === null || !mergesWaiting(query)) return null;
@@ -179,12 +179,12 @@ export class BackedClaimSearch implements ClaimSearch {
     const waiting = await this.ready(all, key);
     this.indexTip();
     const found = await merged(all, this.find(all, key, this), waiting.waiting);
-    // Those that are kept out count for one page alone, of all of them.
+    // Over all pages, results beyond the kept rows are not counted.
     const total = Math.min(found.total, offset + found.rows.length);
     return this.walks.begin(asked, limit, { ...found, total });
   }
 
-  /** Throws for bad constraints, whether or not the index can answer; null if they lead to nothing. */
+  /** Throws for invalid constraints, even if the index is not available; null if they cannot match anything. */
   private async queryOf(constraints: Constraints): Promise<SearchQuery | null> {
     if (charactersOf(constraints) > MAX_CHARACTERS) throw tooLong();
     const resolved = await this.resolveChannel(constraints);
@@ -261,7 +261,7 @@ export class BackedClaimSearch implements ClaimSearch {
     };
   }
 
-  /** The constraints with the id of `channel` in its place; null when that leads nowhere. */
+  /** The constraints with `channel` replaced by its id; null if it does not resolve. */
   private async resolveChannel(constraints: Constraints): Promise<Constraints | null> {
     const { channel, ...others } = constraints;
     if (channel === undefined || channel === null) return constraints;
@@ -301,7 +301,7 @@ export class BackedClaimSearch implements ClaimSearch {
   }
 }
 
-/** The page with what waits in the mempool. */
+/** The page merged with matching mempool claims. */
 async function merged(
   query: SearchQuery,
   page: Promise<SearchPage>,
@@ -312,7 +312,7 @@ async function merged(
   return withWaiting(query, confirmed, outputs);
 }
 
-/** Resolves to true. Never resolves where nothing is found. */
+/** Resolves to true. Resolves only if there is a result. */
 function untilFound(waiting: Promise<WaitingOutput[]>): Promise<true> {
   return new Promise((resolve) => {
     waiting.then(

@@ -1,4 +1,4 @@
-/** What the rest of the node asks of search, and what a backend has to offer. */
+/** The search interface for other modules, and the interface of backends. */
 import type { Bytes } from '../util/bytes.js';
 import type { IndexWriter } from './follow/indexChange.js';
 import type { SearchQuery } from './query/searchQuery.js';
@@ -6,17 +6,17 @@ import type { SearchQuery } from './query/searchQuery.js';
 /** Rows of one page. Ids in wire order. */
 export interface SearchPage {
   readonly rows: readonly Bytes[];
-  /** The total of all pages; at most 1,000. */
+  /** Number of hits on all pages; at most 1,000. */
   readonly total: number;
-  /** How many transactions of this page each censoring channel removed. */
+  /** For each censoring channel the number of transactions removed from this page. */
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
-  /** The block that the answer is of. */
+  /** Height of the block to which the result belongs. */
   readonly height: number;
-  /** Claims of the page that are shown with their mempool state; latin1. */
+  /** Claims of the page in their mempool state; latin1. */
   readonly waiting?: ReadonlySet<string>;
 }
 
-/** A page as backends answer it: ids are hex as printed. */
+/** A page returned by backends: ids are hex in printed order. */
 export interface BackendPage {
   readonly rows: readonly string[];
   readonly total: number;
@@ -26,15 +26,15 @@ export interface BackendPage {
 
 /** A store of documents. */
 export interface SearchBackend {
-  /** `sqlite` or `postgres`, with the version of what is behind it. */
+  /** `sqlite` or `postgres`, with the version of the database. */
   readonly description: string;
   readonly writer: IndexWriter;
-  /** Throws `SearchError`: `timeout` after the time that searches have. `by` is the client. */
+  /** Throws `SearchError`, with kind `timeout` after the time limit of searches. `by` is the client. */
   search(query: SearchQuery, by: object): Promise<BackendPage>;
-  /** Searches running and waiting. */
+  /** Numbers of running and waiting searches. */
   readonly load: { readonly running: number; readonly waiting: number };
   close(): Promise<void>;
 }
 
-/** What searches may take; then they end in an error. Source: the hub's `query_timeout_ms`. */
+/** Time limit of searches. Source: the hub's `query_timeout_ms`. */
 export const SEARCH_TIMEOUT_MS = 10_000;

@@ -1,5 +1,5 @@
 /**
- * Who may call: HTTP Basic credentials against the cookie or `-rpcuser`/`-rpcpassword`, and against `-rpcauth` entries.
+ * Authentication: compares HTTP Basic credentials with the cookie or `-rpcuser`/`-rpcpassword`, and with `-rpcauth` entries.
  * Owns the cookie file while the server runs. Source: `RPCAuthorized`, `multiUserAuthorized`, `GenerateAuthCookie`.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -12,33 +12,33 @@ export const COOKIE_USER = '__cookie__';
 
 export interface AuthOptions {
   readonly user: string;
-  /** Empty: a cookie is made instead. */
+  /** Empty: a cookie is created instead. */
   readonly password: string;
   /** `<user>:<salt>$<HMAC-SHA256 of the password in hex>` each; others are ignored. */
   readonly rpcAuth: readonly string[];
   /** Absolute path of the cookie. */
   readonly cookieFile: string;
-  /** Whether the cookie is as readable as the umask lets it be (`-sysperms`); else its owner's alone. */
+  /** Whether the permissions of the cookie follow the umask (`-sysperms`); otherwise only its owner can read it. */
   readonly cookieFollowsUmask?: boolean;
 }
 
-/** The outcome for one `Authorization` header. `user` is empty when the credentials name none. */
+/** The result for an `Authorization` header. `user` is empty if the credentials have none. */
 export interface AuthVerdict {
   readonly ok: boolean;
   readonly user: string;
 }
 
-/** The number of `Authorization` headers that are remembered as right: those of as many users. Arbitrary. */
+/** Maximum number of cached valid `Authorization` headers, one for each user. Arbitrary. */
 const MAX_REMEMBERED = 8;
 
 export class Authenticator {
   private readonly options: AuthOptions;
   private readonly logger: Logger;
-  /** Headers that were found right, so that the next requests with the same one need no hashing. */
+  /** Cache of valid headers, for which no hashing is needed. */
   private readonly remembered: { readonly header: string; readonly verdict: AuthVerdict }[] = [];
   private credentials = '';
   private cookie: string | null = null;
-  /** The header that carries the cookie; null if there is none. */
+  /** The header with the cookie; null if there is none. */
   private cookieHeader: string | null = null;
 
   constructor(options: AuthOptions, logger: Logger) {
@@ -46,7 +46,7 @@ export class Authenticator {
     this.logger = logger;
   }
 
-  /** Settles the credentials, writing the cookie when there is no password. */
+  /** Prepares the credentials; writes the cookie if there is no password. */
   async open(): Promise<void> {
     const { user, password, cookieFile, cookieFollowsUmask } = this.options;
     if (password !== '') {
@@ -57,7 +57,7 @@ export class Authenticator {
     const cookie = `${COOKIE_USER}:${randomBytes(32).toString('hex')}`;
     const temporary = `${cookieFile}.tmp`;
     try {
-      // Removed first: a file left behind would keep its own mode.
+      // Removed first, because an existing file would keep its mode.
       await rm(temporary, { force: true });
       await writeFile(temporary, cookie, { mode: cookieFollowsUmask === true ? 0o666 : 0o600 });
       await rename(temporary, cookieFile);
@@ -65,7 +65,7 @@ export class Authenticator {
       const code = systemErrorCode(error);
       if (code === null) throw error;
       await rm(temporary, { force: true }).catch(() => undefined);
-      // A folder may be in place of either file; everything else concerns the folder of both.
+      // A folder may have the name of either file; all other errors concern their folder.
       const renaming = (error as NodeJS.ErrnoException).syscall === 'rename';
       const path = code === 'EISDIR' && !renaming ? temporary : cookieFile;
       throw new EnvironmentError(
@@ -80,7 +80,7 @@ export class Authenticator {
     this.cookieHeader = `Basic ${Buffer.from(cookie).toString('base64')}`;
   }
 
-  /** Removes the cookie, unless another node has put its own there. */
+  /** Removes the cookie, unless another node has replaced it. */
   async close(): Promise<void> {
     if (this.cookie === null) return;
     const { cookieFile } = this.options;
@@ -91,8 +91,8 @@ export class Authenticator {
   }
 
   /**
-   * Whether a header carries the cookie, written the way clients write it. The cookie is 256 random bits: a client that is
-   * told may ask as often as it likes, and its length is known to everyone.
+   * Whether a header has the cookie, in the form in which clients write it. The cookie has 256 random bits, so failed
+   * attempts need no delay, and its length is public.
    */
   isCookie(header: string): boolean {
     const right = this.cookieHeader;
@@ -128,8 +128,8 @@ function matchesRpcAuth(entry: string, user: string, password: Buffer): boolean 
 }
 
 /**
- * Compares in a time that depends on the length of what was given, and tells nothing of where the two differ. Source:
- * `TimingResistantEqual`.
+ * Compares in a time that depends only on the length of the given text, and does not reveal the position of a difference.
+ * Source: `TimingResistantEqual`.
  */
 function equalTexts(given: string, right: string): boolean {
   let difference = given.length ^ right.length;
@@ -138,7 +138,7 @@ function equalTexts(given: string, right: string): boolean {
   return difference === 0;
 }
 
-/** Compares in a time that tells nothing of where, or whether in length, the two differ. */
+/** Compares in a time that reveals neither the position of a difference nor a different length. */
 function equalSecrets(a: Buffer, b: Buffer): boolean {
   const digest = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
   return timingSafeEqual(digest(a), digest(b)) && a.length === b.length;

@@ -1,18 +1,18 @@
 /**
- * What wrong passwords cost: each caller (an IPv4 address, a /64 of IPv6) is notified of one in a quarter of a second, over
- * however many connections. When they are checked at all is up to `passwordChecks.ts`. Owns no connection; what waits is
- * bounded.
+ * Delays responses to wrong passwords: each caller (an IPv4 address, a /64 of IPv6) gets one response in a quarter of a
+ * second, over any number of connections. `passwordChecks.ts` decides when passwords are checked. Owns no connections; the
+ * number of waiting responses is limited.
  */
 import { parseIp } from '../util/network/subnet.js';
 
-/** What a wrong password costs. Source: the reference's `MilliSleep(250)` in httprpc.cpp. */
+/** Delay for a wrong password. Source: the reference's `MilliSleep(250)` in httprpc.cpp. */
 const COST_MS = 250;
-/** The number of may that wait for one caller: more than a minute's worth. */
+/** Maximum number of waiting responses for one caller: more than a minute. */
 const MAX_WAITING_OF_CALLER = 256;
-/** The number of may that wait altogether. Arbitrary. */
+/** Maximum number of waiting responses for all callers. Arbitrary. */
 const MAX_WAITING = 4096;
 
-/** Waiting checks of one caller; the first waits for its time. */
+/** Waiting responses for one caller. The timer belongs to the first. */
 interface Line {
   readonly waiting: ((mayAnswer: boolean) => void)[];
   timer: NodeJS.Timeout;
@@ -22,7 +22,10 @@ export class AuthThrottle {
   private readonly lines = new Map<string, Line>();
   private waiting = 0;
 
-  /** Resolves when the caller at an address may be told; with false when it is to be cut off instead, too many waiting. */
+  /**
+   * Resolves when the response may be sent to the caller; with false if there are too many waiting responses, so that the
+   * connection must be closed instead.
+   */
   cost(address: string): Promise<boolean> {
     if (this.isFull(address)) return Promise.resolve(false);
     const caller = callerAt(address);
@@ -34,18 +37,18 @@ export class AuthThrottle {
     });
   }
 
-  /** Whether too many wait already. */
+  /** Whether there are too many waiting responses. */
   isFull(address: string): boolean {
     if (this.waiting >= MAX_WAITING) return true;
     return (this.lines.get(callerAt(address))?.waiting.length ?? 0) >= MAX_WAITING_OF_CALLER;
   }
 
-  /** How many callers have a caller waiting. */
+  /** Number of callers with waiting responses. */
   get callers(): number {
     return this.lines.size;
   }
 
-  /** Lets all go that wait. */
+  /** Releases all waiting responses. */
   close(): void {
     for (const { waiting, timer } of this.lines.values()) {
       clearTimeout(timer);
@@ -70,7 +73,7 @@ export class AuthThrottle {
   }
 }
 
-/** What counts as one caller. */
+/** The key of a caller. */
 export function callerAt(address: string): string {
   const ip = parseIp(address);
   if (ip === null) return address;

@@ -1,6 +1,6 @@
 /**
- * Calls being worked on: their turns in the work queue, what ends them early, and the sending of their answers. Owns the
- * queue. A call that is answered at once costs neither promises nor signals; those that wait get both.
+ * Runs calls: their turns in the work queue, their cancellation, and the sending of responses. Owns the queue. A synchronous
+ * call needs no promises or signals; others get both.
  */
 import type { ServerResponse } from 'node:http';
 import { JobQueue, QueueShare } from '../scheduler/jobQueue.js';
@@ -10,54 +10,57 @@ import { sendText } from './errorPages.js';
 import { sendReply, sendWhole, type HttpReply } from './replyStream.js';
 import type { CallSignals, QueueLoad } from './routes.js';
 
-/** The number of calls that may wait without a turn in the work queue; beyond it they keep theirs. Arbitrary. */
+/**
+ * Maximum number of calls that may wait without a turn in the work queue; further ones keep their turn while they wait.
+ * Arbitrary.
+ */
 const MAX_OUT_OF_TURN = 1000;
 
 /**
- * After this many slices a call lines up again behind those that came since, so that one that takes minutes keeps no one
- * out. Arbitrary: two seconds' worth.
+ * Number of slices after which a call moves behind calls that arrived since, so that one that takes minutes does not block
+ * others. Arbitrary: two seconds.
  */
 const SLICES_IN_LINE = 128;
 
-/** The number of calls of one connection that may wait for the one before. Arbitrary. */
+/** Maximum number of pipelined calls of one connection that wait for the previous one. Arbitrary. */
 const MAX_SENT_AHEAD = 256;
-/** The same for what needs no password, whose requests are kept meanwhile. Arbitrary. */
+/** The same for calls without a password, whose requests stay in memory. Arbitrary. */
 const MAX_OPEN_SENT_AHEAD = 16;
 
-/** Refusals after the first are reported in sums, so often. Arbitrary. */
+/** Interval of log lines about rejected calls after the first one. Arbitrary. */
 const REPORT_MS = 10_000;
 const WHY_REFUSED =
   'because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting';
 
-/** Makes the answer to a call. */
+/** Computes the response to a call. */
 type Run = (call: CallSignals) => HttpReply | Promise<HttpReply>;
 
-/** A call as it came. */
+/** A received call. */
 interface Request {
   readonly connection: HttpConnection;
   readonly response: ServerResponse;
   readonly run: Run;
-  /** Whether it needs no password. */
+  /** Whether it is a call without a password. */
   readonly isOpen: boolean;
 }
 
 export interface CallTurnsOptions {
   readonly threads: number;
   readonly depth: number;
-  /** A client that takes nothing of its answer for this long is cut off. */
+  /** A client that does not read its response for this time is disconnected. */
   readonly stallMs: number;
 }
 
-/** One call. Its signals are made when a caller asks for them. */
+/** One call. Its signals are created on first use. */
 class Call implements CallSignals {
   readonly connection: HttpConnection;
   readonly response: ServerResponse;
   private readonly turns: CallTurns;
   private readonly queue: JobQueue;
   private hasTurn = false;
-  /** When its first turn began. */
+  /** Start time of its first turn. */
   sinceMs = 0;
-  /** Its place among those that take long, and how many slices it has had. */
+  /** Its position among long calls, and the number of its slices so far. */
   private arrival: number;
   private slices = 0;
   private goneControl: AbortController | null = null;
@@ -71,7 +74,7 @@ class Call implements CallSignals {
     this.arrival = queue.nextArrival();
   }
 
-  /** Notes a turn that was taken. */
+  /** Records the start of a turn. */
   begin(): void {
     this.hasTurn = true;
     if (this.sinceMs === 0) this.sinceMs = performance.now();
@@ -106,7 +109,7 @@ class Call implements CallSignals {
     return this.signalControl.signal;
   }
 
-  /** The client has gone. */
+  /** Aborts the call, because the client has disconnected. */
   abandon(): void {
     this.goneControl?.abort();
     this.signalControl?.abort();
@@ -117,7 +120,7 @@ class Call implements CallSignals {
     this.signalControl?.abort();
   }
 
-  /** Lets calls that wait have the turn for a while; null if none do. */
+  /** Lets waiting calls use the turn for a while; null if there are none. */
   giveWay(): Promise<void> | null {
     if (++this.slices % SLICES_IN_LINE === 0) this.arrival = this.queue.nextArrival();
     return this.hasTurn ? this.queue.giveWay(this.arrival) : null;
@@ -125,7 +128,7 @@ class Call implements CallSignals {
 
   get outOfTurn(): CallSignals['outOfTurn'] {
     return async (wait) => {
-      // Its connection stays in use: it is the node that keeps the caller waiting.
+      // The connection counts as busy, because the client waits for the node.
       this.connection.busy++;
       try {
         return await this.withoutTurn(wait, () => this.queue.reenter());
@@ -135,7 +138,7 @@ class Call implements CallSignals {
     };
   }
 
-  /** The same while the client is slow, whose connection counts as idle meanwhile. */
+  /** The same while the node waits for the client; the connection then counts as idle. */
   whileSlow(wait: () => Promise<void>): Promise<void> {
     return this.withoutTurn(wait, () => this.queue.reenterLong(this.arrival));
   }
@@ -157,13 +160,13 @@ export class CallTurns {
   private readonly options: CallTurnsOptions;
   private readonly logger: Logger;
   private readonly queue: JobQueue;
-  /** Queue of calls without a password, which thus cannot block calls with one. */
+  /** Queue share of calls without a password, so that they cannot block calls with one. */
   private readonly open: QueueShare;
-  /** Calls that were not answered at once. */
+  /** Asynchronous calls in progress. */
   private readonly underWay = new Set<Call>();
   private outOfTurn = 0;
   private refusals = 0;
-  /** Refusals that the log does not know of, and when it will; null when nothing was refused recently. */
+  /** Number of rejections that are not logged yet, and the timer of the log line; null if there were no recent rejections. */
   private untold = 0;
   private reportTimer: NodeJS.Timeout | null = null;
   isStopping = false;
@@ -175,7 +178,7 @@ export class CallTurns {
     this.open = new QueueShare(Math.max(1, options.depth >> 1));
   }
 
-  /** Serves a call at once if it may; the promise is of its end. */
+  /** Runs a call at once if a turn is free; a returned promise resolves at its end. */
   private begin(
     connection: HttpConnection,
     response: ServerResponse,
@@ -197,15 +200,15 @@ export class CallTurns {
   }
 
   /**
-   * Waits for a turn, asks for the answer and sends it as fast as the client takes it. A full queue is answered 503; what
-   * `run` throws cuts the connection. One call of a connection is served after the other: what a client sends ahead is not
-   * run before what it sent first, and takes no more than one place in the queue.
+   * Waits for a turn, computes the response, and sends it as fast as the client reads it. If the queue is full, the response
+   * is 503. An exception of `run` closes the connection. Calls of one connection run one by one, so pipelined requests run
+   * in order and use only one place in the queue.
    */
   serve(connection: HttpConnection, response: ServerResponse, run: Run): void {
     this.serveInOrder({ connection, response, run, isOpen: false });
   }
 
-  /** The same for a call that needs no password, which waits under a bound of its own: half the depth of the queue. */
+  /** The same for a call without a password, which has a lower limit: half the depth of the queue. */
   serveOpen(connection: HttpConnection, response: ServerResponse, run: Run): void {
     this.serveInOrder({ connection, response, run, isOpen: true });
   }
@@ -229,7 +232,7 @@ export class CallTurns {
     });
   }
 
-  /** Ends the waits of calls; each answer from here on is the last of its connection. */
+  /** Ends the waits of calls. From then on each connection is closed after its response. */
   stop(): void {
     this.isStopping = true;
     this.report();
@@ -237,7 +240,7 @@ export class CallTurns {
     for (const call of this.underWay) call.interrupt();
   }
 
-  /** Whether one more may wait without a turn; ends with `stepIn`. */
+  /** Whether one more call may wait without a turn; call `stepIn` at its end. */
   stepOut(): boolean {
     if (this.outOfTurn >= MAX_OUT_OF_TURN) return false;
     this.outOfTurn++;
@@ -248,7 +251,7 @@ export class CallTurns {
     this.outOfTurn--;
   }
 
-  /** How busy the queue is. */
+  /** Load of the queue. */
   load(): QueueLoad {
     return {
       running: this.queue.runningCount,
@@ -267,7 +270,7 @@ export class CallTurns {
     sendText(response, 503, 'Work queue depth exceeded');
   }
 
-  /** Tells the log of the refusals since the last time; where there are none, the next one is reported at once again. */
+  /** Logs the number of rejections since the last line. Without any, the next one is logged at once again. */
   private report(): void {
     if (this.untold > 0) this.logger.warn(`${this.untold} more requests rejected ${WHY_REFUSED}`);
     else this.endReports();
@@ -292,7 +295,7 @@ export class CallTurns {
     await this.finish(call, call.isGone ? null : run);
   }
 
-  /** Sends an answer that is not there yet, or not whole; null when no one waits for it any more. */
+  /** Sends an asynchronous or streamed response; null if the client has disconnected. */
   private async finish(call: Call, answer: HttpReply | Promise<HttpReply> | Run | null): Promise<void> {
     const { response, connection } = call;
     const onClose = (): void => {

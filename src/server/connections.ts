@@ -1,35 +1,41 @@
 /**
- * The HTTP connections that are open: who is at the other end, what is under way, and how many there may be. When there are
- * too many the idlest goes, one that has shown no password first, so that callers without a password cannot lock out callers
- * with one.
+ * The HTTP connections that are open: their remote addresses, running calls, and maximum number. If there are too many, the
+ * one that was idle for the longest time is closed, first among those without a valid password, so that clients without a
+ * password cannot lock out others.
  */
 import type { Socket } from 'node:net';
 import type { Logger } from '../util/logging.js';
 
-/** What is known of one connection. */
+/** State of one connection. */
 export class HttpConnection {
   readonly socket: Socket;
   /** Remote address at the start of the connection; empty if it had already ended. */
   readonly address: string;
-  /** Whether `-rpcallowip` lets the address in. */
+  /** Whether `-rpcallowip` allows the address. */
   readonly isAllowed: boolean;
-  /** Whether a right password came over it, and no wrong one since. */
+  /** Whether a valid password was received, and no wrong one since. */
   isKnown = false;
-  /** Passwords that came over it and wait to be checked. */
+  /** Number of received passwords that are not checked yet. */
   uncheckedCount = 0;
-  /** Calls that are worked on. */
+  /** Number of running calls. */
   busy = 0;
-  /** When it was last used, in the server's count of requests. */
+  /** Time of its last use, as the server's request number. */
   lastUse: number;
-  /** Calls that came over it while another was worked on; null while none is. */
+  /** Pipelined calls that wait for the running one; null without a running call. */
   waiting: (() => void)[] | null = null;
-  /** The turn of the loop in which requests came last, how many, and whether it is not read because of them (`pipeliningLimit.ts`). */
+  /**
+   * The event loop turn of the last requests, their number, and whether reading is paused because of them
+   * (`pipeliningLimit.ts`).
+   */
   turn = 0;
   sentInTurn = 0;
   isHeld = false;
-  /** Requests that came while it was not known, older ones counting less, and as of when (`pipeliningLimit.ts`). */
+  /**
+   * Number of requests without a valid password, with older ones weighted less, and the time of that value
+   * (`pipeliningLimit.ts`).
+   */
   readonly open = { count: 0, atMs: 0 };
-  /** Whether it was told to go; nothing more is answered. */
+  /** Whether it is being closed; there are no more responses. */
   isLeaving = false;
 
   constructor(socket: Socket, isAllowed: (address: string) => boolean, lastUse: number) {
@@ -46,7 +52,7 @@ export class HttpConnection {
 }
 
 export interface ConnectionsOptions {
-  /** Most connections; at least one. */
+  /** Maximum number of connections; at least one. */
   readonly max: number;
   readonly isAllowed: (address: string) => boolean;
 }
@@ -70,17 +76,17 @@ export class Connections {
     return this.bySocket.values();
   }
 
-  /** The connection of a socket, which is taken in if it is new. */
+  /** The connection of a socket; a new one is added. */
   of(socket: Socket): HttpConnection {
     return this.bySocket.get(socket) ?? this.add(socket);
   }
 
-  /** Notes that a connection is used now. */
+  /** Marks a connection as used now. */
   use(connection: HttpConnection): void {
     connection.lastUse = ++this.uses;
   }
 
-  /** Counts a socket no longer: it has become something else than an HTTP connection. */
+  /** Removes a socket that is not an HTTP connection any more. */
   release(socket: Socket): void {
     this.bySocket.delete(socket);
   }
@@ -93,7 +99,7 @@ export class Connections {
     return connection;
   }
 
-  /** Null when all of them are busy. */
+  /** The connection that was idle for the longest time; null if all are busy. */
   private idlest(): HttpConnection | null {
     let best: HttpConnection | null = null;
     for (const connection of this.bySocket.values()) {

@@ -1,9 +1,9 @@
-/** Where the server listens. Source: `HTTPBindAddresses`. */
+/** The addresses at which the server listens. Source: `HTTPBindAddresses`. */
 import { splitHostPort, type HostPort } from '../util/network/hostPort.js';
 
 export type Endpoint = HostPort;
 
-/** The endpoints to bind: loopback alone unless `-rpcallowip` was given, for `-rpcbind` without it is ignored. */
+/** The endpoints to bind: only loopback unless `-rpcallowip` is set; `-rpcbind` is ignored without it. */
 export function chooseEndpoints(port: number, binds: readonly string[], allowsOthers: boolean): Endpoint[] {
   if (!allowsOthers) {
     return [

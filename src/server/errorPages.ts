@@ -1,13 +1,13 @@
 /**
- * Answers to what no handler was asked for, as the reference's library gives them, and the end of connections on which no
- * HTTP was spoken. Source: libevent `evhttp_send_error`, `evhttp_send_page`.
+ * Error responses without a handler, in the format of the reference's library, and the closing of connections with invalid
+ * HTTP. Source: libevent `evhttp_send_error`, `evhttp_send_page`.
  */
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { HttpConnection } from './connections.js';
 
-/** What an answer that is not JSON-RPC calls itself. Source: libevent's `default_content_type`. */
+/** Content type of responses that are not JSON-RPC. Source: libevent's `default_content_type`. */
 export const DEFAULT_CONTENT_TYPE = 'text/html; charset=ISO-8859-1';
-/** So long a caller may take to read why it was refused, and to send what it was about to. */
+/** Time for a client to read a rejection and to finish sending. */
 const LEAVE_MS = 2000;
 
 function pageOf(status: number): string {
@@ -15,14 +15,14 @@ function pageOf(status: number): string {
   return `<HTML><HEAD>\n<TITLE>${status} ${title}</TITLE>\n</HEAD><BODY>\n<H1>${title}</H1>\n</BODY></HTML>\n`;
 }
 
-/** Answers with the page of a status and ends the connection. */
+/** Sends the error page of a status and closes the connection. */
 export function sendErrorPage(response: ServerResponse, status: 400 | 501 | 503): void {
   const page = pageOf(status);
   const headers = { 'Content-Type': 'text/html', Connection: 'close', 'Content-Length': page.length };
   response.writeHead(status, headers).end(page);
 }
 
-/** Answers a request of a caller that may ask, but not this. */
+/** Responds to an invalid request of an authorized client. */
 export function sendText(
   response: ServerResponse,
   status: number,
@@ -38,21 +38,21 @@ export function sendText(
     .end(text);
 }
 
-/** What is answered to errors of the HTTP parser besides 400. */
+/** Status codes for errors of the HTTP parser other than 400. */
 const STATUS_OF_ERROR: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
 /**
- * Ends a connection on which no HTTP came, or headers that are too long. What is still on its way is read and thrown away
- * meanwhile: else the system would tell the caller that the connection broke, not what was answered.
+ * Closes a connection with invalid HTTP, or too long headers. Remaining data is read and discarded; otherwise the client's
+ * system would report a reset instead of the response.
  */
 export function refuseConnection(error: NodeJS.ErrnoException, connection: HttpConnection): void {
   const { socket } = connection;
   if (connection.isLeaving) return;
   connection.isLeaving = true;
-  // Answers under way would be mixed up with this one.
+  // This response would be mixed up with running ones.
   if (error.code === 'ECONNRESET' || !socket.writable || connection.busy > 0) {
     socket.destroy();
     return;

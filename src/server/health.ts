@@ -1,6 +1,6 @@
 /**
- * `/health`: whether the node works, for supervisors. No authentication and no place in the work queue; the
- * addresses are those of `-rpcallowip`.
+ * `/health`: the state of the node, for process supervisors. Needs no authentication and bypasses the work queue. Only the
+ * addresses of `-rpcallowip` have access.
  */
 import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
 import type { FastifyInstance } from 'fastify';
@@ -12,64 +12,64 @@ const HEALTH_PATH = '/health';
 
 /** The inputs of the health check. */
 export interface HealthDeps {
-  /** What the node is doing before it can answer; null once it can. */
+  /** Current startup step; null once the node can serve requests. */
   readonly warmupStatus: () => string | null;
   readonly isStopping: () => boolean;
   /** Null before the chain is open. */
   readonly chain: () => Pick<ChainReader, 'chain' | 'headers'> | null;
   readonly peerCount: () => number;
-  /** Warning that no peer can be reached, with a remedy; empty while connected. */
+  /** Warning that no peer can be reached, with a remedy; empty while there are peers. */
   readonly outage?: (() => string) | undefined;
-  /** How far the indexes are. */
+  /** Sync state of the indexes. */
   readonly indexes?: (() => readonly IndexStatus[]) | undefined;
-  /** What the node stands on while the blocks up to it are not validated; null when it stands on its own blocks. */
+  /** The UTXO snapshot that the node started from, until the blocks up to it are validated; null otherwise. */
   readonly snapshot?: (() => SnapshotStatus | null) | undefined;
-  /** Null if claims are not searched. */
+  /** Null if the claim search is off. */
   readonly search?: (() => SearchHealth | null) | undefined;
-  /** Null if there is no hub. */
+  /** Null if the hub is off. */
   readonly hub?: (() => HubHealth | null) | undefined;
-  /** Null if there is no explorer. */
+  /** Null if the explorer is off. */
   readonly explorer?: (() => ExplorerHealth | null) | undefined;
 }
 
-/** How the web explorer is. */
+/** State of the web explorer. */
 export interface ExplorerHealth {
   readonly port: number;
-  /** Reason why its thread ended, until it runs again. */
+  /** Reason why its thread ended; null once it runs again. */
   readonly failure: string | null;
   readonly counters: { readonly viewers: number };
 }
 
-/** How the search over claims is. */
+/** State of the claim search. */
 export interface SearchHealth {
-  /** Null until the first build is whole. */
+  /** Null until the first build is complete. */
   readonly tip: { readonly height: number } | null;
   readonly documents: number;
-  /** What a first build is at; null when none is continuing. */
+  /** Current stage of the first build; null if no build is running. */
   readonly building: { readonly stage: string } | null;
-  /** Reason why the index does not get further; null as long as it does. */
+  /** Reason why the index cannot advance; null while it can. */
   readonly failure: string | null;
-  /** Searches that run, and that wait for their turn. */
+  /** Number of running searches. */
   readonly running: number;
   readonly waiting: number;
 }
 
-/** How the hub is. */
+/** State of the hub. */
 export interface HubHealth {
   readonly listening: boolean;
-  /** Reason why clients were sent away, until they can connect again. */
+  /** Reason why clients were disconnected; null once they can connect again. */
   readonly failure: string | null;
-  /** The block that clients are served up to. */
+  /** Height of the block up to which the hub serves data. */
   readonly height: number;
   readonly sessions: number;
   readonly maxSessions: number;
-  /** Requests that wait for their turn. */
+  /** Number of queued requests. */
   readonly waiting: number;
 }
 
 /**
- * `GET /health` answers 200 while the node is up and 503 while it starts or stops, with the same members each time. A node that
- * reaches no peer is up and `degraded`: a restart would not help it.
+ * `GET /health` responds with 200 while the node is up, and with 503 while it starts or stops. The members are the same each
+ * time. A node without peers is up and `degraded`, because a restart would not help.
  */
 export function addHealthRoute(app: FastifyInstance, deps: HealthDeps): void {
   app.get(HEALTH_PATH, async (_request, reply) => {
@@ -99,13 +99,13 @@ function health(deps: HealthDeps): {
     isUp: status === running,
     body: {
       status,
-      // What it is busy with, or what is wrong.
+      // Current activity, or the problem.
       message: status === 'starting' ? warmup : status === 'degraded' ? missing : undefined,
       height: reader && reader.chain.height >= 0 ? reader.chain.height : null,
       headers:
         reader && reader.headers.count > 0 ? reader.headers.height(reader.chain.index.bestHeader) : null,
       initialblockdownload: reader?.chain.isInitialDownload() ?? true,
-      // The chain stands on it until its blocks are validated.
+      // The chain relies on the snapshot until the blocks up to it are validated.
       snapshot: snapshotAnswer(deps.snapshot?.() ?? null),
       peers: peerCount(),
       indexes:

@@ -1,29 +1,29 @@
 /**
- * Which host names a request may ask for. A page in a browser can have its own name lead to this machine (DNS rebinding) and
- * then read what needs no password; its requests still carry that name. Numeric addresses cannot be rebound.
+ * Allowed host names of requests. With DNS rebinding a web page can make its own name resolve to this machine, and read what
+ * needs no password. Its requests still have that name as their host. Numeric addresses cannot be rebound.
  */
 import { isIP } from 'node:net';
 
-/** The answer to a request for another host name. */
+/** The response to a request for a host name that is not allowed. */
 export const FOREIGN_HOST_TEXT =
   'This host name is not allowed. Ask for the IP address or for localhost, or allow the name by -rpcallowhost=<name>\n';
 
-/** Names remembered as decided. Arbitrary. */
+/** Maximum number of cached decisions. Arbitrary. */
 const MAX_REMEMBERED = 64;
 
 export class HostNames {
   private readonly allowed: ReadonlySet<string>;
   private readonly allowsAll: boolean;
-  /** `Host` headers that were accepted, since most callers send the same one. */
+  /** Cache of accepted `Host` headers, because most clients send the same one. */
   private readonly good = new Set<string>();
 
-  /** The names of `-rpcallowhost` (`*` for any) and those that `-rpcbind` names. */
+  /** The allowed names are those of `-rpcallowhost` (`*` for any) and of `-rpcbind`. */
   constructor(names: readonly string[]) {
     this.allowed = new Set(['localhost', ...names].map(plainName));
     this.allowsAll = names.includes('*');
   }
 
-  /** Whether a `Host` header is fine; one that is missing is. */
+  /** Whether a `Host` header is allowed. A missing header is allowed. */
   allows(header: string | undefined): boolean {
     if (header === undefined || this.allowsAll || this.good.has(header)) return true;
     const host = hostOf(header);
@@ -40,7 +40,7 @@ function hostOf(header: string): string {
   return plainName(header.trim().replace(/:\d*$/, ''));
 }
 
-/** Name in the form for comparison, without a final dot. */
+/** A name in the form for comparison, without a final dot. */
 function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }

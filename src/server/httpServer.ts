@@ -1,7 +1,6 @@
 /**
- * The HTTP transport: addresses, access list, host names, the cap on connections, a clean stop. Owns sockets and the cookie.
- * JSON-RPC is answered by `rpcEndpoint.ts`; what else there is (REST, health, metrics) by routes on fastify. Source:
- * httpserver.cpp.
+ * The HTTP transport: addresses, access list, host names, the limit of connections, and a clean stop. Owns sockets and the
+ * cookie. `rpcEndpoint.ts` handles JSON-RPC. Routes on fastify handle REST, health and metrics. Source: httpserver.cpp.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -29,17 +28,17 @@ import { TlsPort } from './tls/tlsPort.js';
 import { AuthThrottle } from './authThrottle.js';
 import { OperatorError } from '../util/text/operatorError.js';
 
-/** Largest request line and headers. Source: `MAX_HEADERS_SIZE`. */
+/** Maximum size of the request line and headers. Source: `MAX_HEADERS_SIZE`. */
 const MAX_HEADERS_BYTES = 8192;
-/** Largest body where no password is asked for: REST takes a few outputs. */
+/** Maximum body size of requests without authentication. REST accepts a few outputs as a body. */
 const MAX_OPEN_BODY_BYTES = 1 << 13;
-/** The methods that are handed to handlers. Source: libevent's `allowed_methods`. */
+/** The methods that handlers get. Source: libevent's `allowed_methods`. */
 const KNOWN_METHODS: readonly string[] = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE'];
-/** What holds without a time of the operator's. Source: libevent's `HTTP_READ_TIMEOUT`. */
+/** Default timeout. Source: libevent's `HTTP_READ_TIMEOUT`. */
 const DEFAULT_TIMEOUT_SEC = 50;
-/** Most HTTP connections by default. Arbitrary: far more than a node's own callers need. */
+/** Default maximum number of HTTP connections. Arbitrary: far more than a node's own clients need. */
 export const DEFAULT_MAX_CONNECTIONS = 512;
-/** How long a stop waits for answers under way. */
+/** Maximum time that a stop waits for running requests. */
 const STOP_GRACE_MS = 30_000;
 
 function noSchemas(): never {
@@ -49,28 +48,31 @@ function noSchemas(): never {
 export interface HttpServerOptions {
   readonly auth: AuthOptions;
   readonly port: number;
-  /** The option that names the port, for the error message; `rpcport` when it is left out. */
+  /** Name of the port option for the error message; `rpcport` if absent. */
   readonly portOption?: string;
   readonly binds: readonly string[];
-  /** The `-rpcallowip` entries; undefined when the option was not given at all. */
+  /** The `-rpcallowip` entries; undefined if the option is not set. */
   readonly allowIps: readonly string[] | undefined;
-  /** For idle connections; 0 stands for the transport's own time. */
+  /** Timeout of idle connections; 0 for the default. */
   readonly timeoutSec: number;
   readonly threads: number;
   readonly workQueueDepth: number;
-  /** The profile of `/` and `/wallet/…`. */
+  /** The profile of the paths `/` and `/wallet/…`. */
   readonly profile: Profile;
-  /** Whether the log says when a client of lbrycrd calls the default profile. */
+  /** Whether to log that a client of lbrycrd calls the default profile. */
   readonly suggestsProfile?: boolean;
-  /** Whether the log names the address of each call (`-logips`). */
+  /** Whether to log the address of each call (`-logips`). */
   readonly logIps?: boolean;
-  /** Most connections at a time; `DEFAULT_MAX_CONNECTIONS` when it is left out. */
+  /** Maximum number of concurrent connections; `DEFAULT_MAX_CONNECTIONS` if absent. */
   readonly maxConnections?: number;
-  /** Host names by which may be asked for what needs no password, `*` for any (`-rpcallowhost`). */
+  /** Host names that requests without authentication may use, `*` for any (`-rpcallowhost`). */
   readonly allowHosts?: readonly string[];
-  /** Where to listen, in place of `binds`. */
+  /** Endpoints to listen on, instead of `binds`. */
   readonly endpoints?: readonly Endpoint[];
-  /** The certificate for TLS; plain HTTP is then accepted from this machine only. Absent for plain HTTP only. */
+  /**
+   * The certificate for TLS. With TLS, plain HTTP is accepted from this machine only. Absent if the server uses plain HTTP
+   * only.
+   */
   readonly certificate?: CertificatePair;
 }
 
@@ -79,15 +81,18 @@ export interface HttpServerDeps {
   readonly logger: Logger;
   /** Adds further routes (REST, health, metrics) before the server listens. */
   readonly extraRoutes?: (app: FastifyInstance, tools: RouteTools) => void;
-  /** Answers some paths without the framework (`-esplora`). */
+  /** Handles some paths without the framework (`-esplora`). */
   readonly directPaths?: DirectPaths;
-  /** Who may call, settled by another server that outlives this one; else this one settles it, and owns the cookie. */
+  /**
+   * The authenticator of another server, which must stay open longer than this one. If absent, this server creates one and
+   * owns the cookie.
+   */
   readonly authenticator?: Authenticator;
-  /** Takes the connections that become WebSockets; closed with the server. */
+  /** Handler of the connections that become WebSockets. It is closed with the server. */
   readonly webSockets?: Pick<Upgrades, 'receive' | 'close'>;
 }
 
-/** The server cannot start for a reason the operator must mend; the message is for them. */
+/** The server cannot start, and the operator must fix the cause. The message is for the operator. */
 export class ServerStartError extends OperatorError {
   override readonly name = 'ServerStartError';
 }
@@ -95,7 +100,7 @@ export class ServerStartError extends OperatorError {
 export class RpcHttpServer {
   private readonly options: HttpServerOptions;
   private readonly deps: HttpServerDeps;
-  /** Who may call; another server may ask it too, as long as this one is open. */
+  /** Checks credentials. Another server may use it as long as this one is open. */
   readonly authenticator: Authenticator;
   private readonly authThrottle = new AuthThrottle();
   private readonly passwordChecks: PasswordChecks;
@@ -149,7 +154,7 @@ export class RpcHttpServer {
     this.app = this.buildApp();
   }
 
-  /** Listens on every endpoint that can be bound; at least one must. */
+  /** Listens on every endpoint that can be bound. Fails if none can be bound. */
   async listen(): Promise<void> {
     const { logger } = this.deps;
     await this.ownAuthenticator?.open();
@@ -165,7 +170,7 @@ export class RpcHttpServer {
     const { endpoints = chooseEndpoints(port, this.options.binds, this.options.allowIps !== undefined) } =
       this.options;
     for (const endpoint of endpoints) {
-      // With port 0 (tests) every address shares the port that the first was given.
+      // With port 0 (in tests) all addresses use the port that the system assigned to the first one.
       const wanted = { host: endpoint.host, port: endpoint.port === 0 ? port : endpoint.port };
       try {
         const bound = await this.bind(wanted);
@@ -188,7 +193,7 @@ export class RpcHttpServer {
     return this.deps.authenticator === undefined ? this.authenticator : null;
   }
 
-  /** The addresses that are listened on. */
+  /** The addresses on which the server listens. */
   addresses(): Endpoint[] {
     return this.servers.map((server) => {
       const address = server.address() as AddressInfo;
@@ -196,7 +201,7 @@ export class RpcHttpServer {
     });
   }
 
-  /** Takes no more requests, lets answers under way finish (cutting them after a while), removes the cookie. */
+  /** Stops accepting requests, waits a limited time for running requests, and removes the cookie. */
   close(): Promise<void> {
     this.closed ??= this.shutDown();
     return this.closed;
@@ -222,7 +227,7 @@ export class RpcHttpServer {
     await this.ownAuthenticator?.close();
   }
 
-  /** Answers the port. Rejects with the system's error. */
+  /** Returns the port. Rejects with the system's error. */
   private async bind(endpoint: Endpoint): Promise<number> {
     const { logger } = this.deps;
     const where = `address ${endpoint.host} port ${endpoint.port}`;
@@ -240,13 +245,14 @@ export class RpcHttpServer {
     });
     server.on('timeout', (socket: Socket) => this.onTimeout(socket));
     this.takeWebSockets(server);
-    // Their bytes are counted; those beyond a number of lines would be dropped in silence.
+    // No limit on the number of headers: `headBytes` limits their size. With a limit Node would silently drop the headers
+    // beyond it.
     server.maxHeadersCount = 0;
     server.timeout = this.timeoutMs;
     server.keepAliveTimeout = this.timeoutMs;
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      // An IPv6 socket must leave the IPv4 address of the same port to its neighbour.
+      // An IPv6 socket must not bind the IPv4 address of the same port, which has its own socket.
       server.listen({ host: endpoint.host, port: endpoint.port, ipv6Only: true }, resolve);
     });
     this.servers.push(server);
@@ -254,8 +260,9 @@ export class RpcHttpServer {
   }
 
   /**
-   * Nothing came and nothing was taken for long: an idle connection is closed. A call may take as long as it likes, though,
-   * what is not read cannot come, and what came while the loop was held is read before the end of its turn.
+   * The timeout of a connection without traffic: closes it if it is idle. Three connections stay open: one with a running
+   * call, one that is not being read, and one with input that arrived while the event loop was blocked. The last is read
+   * before the end of this event loop turn.
    */
   private onTimeout(socket: Socket): void {
     const connection = this.connections.of(socket);
@@ -269,7 +276,7 @@ export class RpcHttpServer {
   }
 
   private receive(request: IncomingMessage, response: ServerResponse): void {
-    // It was cut off, and this was in what had come by then.
+    // The connection was closed while this request was in its input buffer.
     if (request.socket.destroyed) return;
     const connection = this.connections.of(request.socket);
     this.connections.use(connection);
@@ -282,7 +289,7 @@ export class RpcHttpServer {
     else if (!connection.isAllowed) sendText(response, 403, '');
     else {
       const profile = this.rpc.profileAt(request.url);
-      // What asks for a password needs no such check: no page of a stranger has it.
+      // Paths with a password need no check of the host name: a foreign web page does not know the password.
       if (profile === null && !this.hostNames.allows(request.headers.host))
         sendText(response, 403, FOREIGN_HOST_TEXT);
       else if (request.method === 'DELETE') sendText(response, 405, '');
@@ -322,14 +329,14 @@ export class RpcHttpServer {
   private buildApp(): FastifyInstance {
     const app = fastify({
       bodyLimit: MAX_OPEN_BODY_BYTES,
-      // No route has a schema; fastify's own compilers for them are 250 files to load at every start.
+      // No route has a schema. Fastify's own schema compilers would load 250 files at every start.
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
       routerOptions: { ignoreTrailingSlash: false },
-      // What REST is asked for may be anything, also what the router takes for no path.
+      // REST handlers get any path, also one that the router would reject.
       rewriteUrl: ({ url = '' }) => (url.startsWith(REST_PATH) ? REST_PATH : url),
     });
     app.removeAllContentTypeParsers();
-    // Any content type means the same here, and fastify refuses some spellings that real clients use.
+    // The content type does not matter here, and fastify rejects some spellings that real clients use.
     app.addHook('onRequest', async (request, reply) => {
       request.raw.headers['content-type'] = 'application/octet-stream';
       reply.header('Content-Type', DEFAULT_CONTENT_TYPE);
@@ -348,7 +355,7 @@ export class RpcHttpServer {
     return app;
   }
 
-  /** The same rules for connections that are no HTTP requests. */
+  /** The access rules for connections that are not HTTP requests. */
   private gate(): CallerGate {
     return {
       isStopping: () => this.stopping,
@@ -365,17 +372,20 @@ export class RpcHttpServer {
 }
 
 /**
- * The length of the request line and the headers, without the ends of lines. The parser counts less of each line, and so lets a
- * few more in. Source: libevent `evhttp_parse_firstline_`, `evhttp_parse_headers_`.
+ * Length of the request line and the headers, without line ends. The parser's own limit counts fewer bytes per line, so it
+ * accepts slightly more. Source: libevent `evhttp_parse_firstline_`, `evhttp_parse_headers_`.
  */
 function headBytes({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
   let bytes = `${method} ${url} HTTP/${httpVersion}`.length;
-  // A colon behind the name, a space before the value.
+  // The extra byte is the colon after a name, or the space before a value.
   for (const text of rawHeaders) bytes += text.length + 1;
   return bytes;
 }
 
-/** Reason why an endpoint cannot be listened on, and what to do: the end of a sentence, and one more. */
+/**
+ * Reason why the server cannot listen on an endpoint, and the remedy. The text is the end of a sentence and one more
+ * sentence.
+ */
 function bindFailure(
   { host, port }: Endpoint,
   { code, message }: NodeJS.ErrnoException,
@@ -395,7 +405,7 @@ function bindFailure(
   }
 }
 
-/** Who may connect: this machine, and the `-rpcallowip` entries. */
+/** Access list: this machine, and the `-rpcallowip` entries. */
 function allowance(entries: readonly string[], logger: Logger): (address: string) => boolean {
   const allowed = ['127.0.0.0/8', '::1', ...entries].map(parseAllowed);
   return (address) => {

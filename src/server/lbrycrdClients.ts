@@ -1,19 +1,19 @@
 /**
- * Recognizes programs that were written for lbrycrd and call the default profile, whose answers about claims have other
- * names and units: they read zeros where they look for lbrycrd's. Owns one line of the log; changes no answer.
+ * Recognizes programs that were written for lbrycrd but call the default profile. In that profile the responses about claims
+ * have other names and units, so these programs find no values and use zeros. Writes one log line and changes no response.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeUtf8 } from '../util/json/jsonParse.js';
 import type { Logger } from '../util/logging.js';
 
-/** Methods whose answers differ between the profiles. */
+/** Methods whose results differ between the profiles. */
 const METHOD =
   /"method":\s?"(getclaimsforname|getclaimbyid|getclaimbybid|getclaimbyseq|getvalueforname|getclaimsfortx|getclaimsintrie|getchangesinblock|supportclaim)"/;
-/** lbrycrd-cli's body, as `JSONRPCRequestObj` writes it; it names no program in a header. */
+/** Request body of lbrycrd-cli, as `JSONRPCRequestObj` writes it. lbrycrd-cli sends no User-Agent header. */
 const CLI_BODY = /^\{"method":"\w+","params":[^]*,"id":1\}\n$/;
-/** Go's HTTP client, which chainquery calls with. Source: chainquery lbrycrd/client.go. */
+/** User-Agent of Go's HTTP client, which chainquery uses. Source: chainquery lbrycrd/client.go. */
 const GO_CLIENT = /^Go-http-client\//;
-/** Longer bodies are no single call about a claim. */
+/** Longer bodies are not checked, because a single call about a claim is short. */
 const MAX_LOOKED_AT_BYTES = 4096;
 
 export class LbrycrdClients {
@@ -24,7 +24,7 @@ export class LbrycrdClients {
     this.logger = logger;
   }
 
-  /** Looks at a call of the default profile. */
+  /** Checks a call of the default profile. */
   look(headers: IncomingHttpHeaders, body: Uint8Array): void {
     if (this.wasTold || body.length > MAX_LOOKED_AT_BYTES) return;
     const agent = headers['user-agent'];

@@ -1,49 +1,49 @@
 /**
- * When passwords of connections that have shown no right one are checked. A caller whose guesses were wrong has further
- * ones checked at a steady rate, over however many connections: the right one waits in the same line as the wrong ones, so
- * that neither an answer nor its absence reports it sooner. A caller without wrong passwords does not wait. The cookie,
- * which no one can guess, does not come here. Owns no connection; what waits is bounded.
+ * Schedules password checks of unauthenticated connections. A caller with too many wrong passwords has further ones checked
+ * at a steady rate, over all its connections. Correct passwords wait in the same queue as wrong ones, so that the timing of
+ * a response reveals nothing. Other callers do not wait. The cookie is not checked here, because it cannot be guessed. Owns
+ * no connections; the queues are limited.
  */
 import { callerAt } from './authThrottle.js';
 
-/** A wrong password is forgiven in that time: sixteen a second. */
+/** Time after which one wrong password is forgiven: sixteen per second. */
 const FORGIVEN_AFTER_MS = 62;
-/** The number of wrong ones in a row that hold nothing up. Arbitrary. */
+/** Number of unforgiven wrong passwords from which on checks must wait. Arbitrary. */
 const MAX_DEBT = 16;
-/** The number of checks that may wait for one caller, which is sixteen seconds' worth: the longest that anyone waits. */
+/** Maximum number of queued checks of one caller. They take sixteen seconds, which is the longest wait. */
 const MAX_WAITING_OF_CALLER = 256;
-/** The number of callers that are distinguished; all others are one. Arbitrary. */
+/** Maximum number of separate callers; all further ones count as one. Arbitrary. */
 const MAX_CALLERS = 4096;
 const OTHERS = 'others';
-/** Refusals are logged this often, in steps of `FORGIVEN_AFTER_MS`: ten seconds. */
+/** Interval of the log reports in steps of `FORGIVEN_AFTER_MS`: ten seconds. */
 const REPORT_STEPS = 160;
 
-/** Does a check, or, with false, cuts its connection off. */
+/** Runs the check, or with false closes its connection. */
 type Check = (mayCheck: boolean) => void;
 
 interface Caller {
-  /** Address as first seen. */
+  /** Address of the caller's first wrong password. */
   readonly address: string;
-  /** Wrong passwords that are not forgiven yet. */
+  /** Number of wrong passwords that are not forgiven yet. */
   debt: number;
   waiting: Check[];
-  /** Connections cut off since the last report. */
+  /** Number of connections closed since the last report. */
   cutOff: number;
 }
 
 export class PasswordChecks {
-  /** Callers with recent failures; addresses without an entry have every check done at once. */
+  /** Callers with recent failures. Callers without an entry do not wait. */
   private readonly callers = new Map<string, Caller>();
   private readonly report: (address: string, cutOff: number) => void;
   private timer: NodeJS.Timeout | null = null;
   private steps = 0;
 
-  /** `report` is notified of connections that were cut off, in sums. */
+  /** `report` is called with the number of connections that were closed. */
   constructor(report: (address: string, cutOff: number) => void) {
     this.report = report;
   }
 
-  /** Runs a check for the caller at an address when its turn comes, which is at once unless it guessed wrong. */
+  /** Runs a check when it is the caller's turn: immediately, unless the caller sent too many wrong passwords. */
   inTurn(address: string, check: Check): void {
     const caller = this.callers.size === 0 ? undefined : this.callerOf(address);
     if (caller === undefined || (caller.waiting.length === 0 && caller.debt < MAX_DEBT)) check(true);
@@ -51,7 +51,7 @@ export class PasswordChecks {
     else check(false);
   }
 
-  /** Notes that a password was wrong; to be called by the check itself. */
+  /** Counts a wrong password. The check itself must call it. */
   noteWrong(address: string): void {
     let caller = this.callerOf(address);
     if (caller === undefined) {
@@ -62,13 +62,13 @@ export class PasswordChecks {
     this.timer ??= setInterval(() => this.forgive(), FORGIVEN_AFTER_MS).unref();
   }
 
-  /** Notes for the next report that a connection of a caller was cut off. */
+  /** Counts a closed connection of a caller for the next report. */
   noteCutOff(address: string): void {
     const caller = this.callerOf(address);
     if (caller !== undefined) caller.cutOff++;
   }
 
-  /** Cuts off all that wait. */
+  /** Closes all waiting connections. */
   close(): void {
     if (this.timer !== null) clearInterval(this.timer);
     this.timer = null;
@@ -83,7 +83,7 @@ export class PasswordChecks {
     return known ?? (this.callers.size < MAX_CALLERS ? undefined : this.callers.get(OTHERS));
   }
 
-  /** One step of time: each caller is forgiven one wrong password, and as much is checked of what waits. */
+  /** One step of time: forgives each caller one wrong password, and runs the waiting checks that this permits. */
   private forgive(): void {
     this.steps++;
     for (const [key, caller] of this.callers) {

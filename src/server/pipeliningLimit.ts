@@ -1,25 +1,27 @@
 /**
- * Limits the event loop's time for callers that send requests without waiting for answers. What of a connection comes in one
- * piece, a thousand requests or more, is handled in one turn of the loop, and so is one piece of each connection that has
- * something. So a connection that sends on and on is read again when others have had as long as it took; and those that have
- * shown no password have a slice of each turn together, whatever their number. Nothing of theirs is lost. Owns no
- * connection.
+ * Limits the event loop time of callers that pipeline requests. Node handles all requests of one chunk, a thousand or more,
+ * in one event loop turn, and one chunk of each readable connection. A connection that sends too many requests in a turn is
+ * paused for as long as that turn took. Unauthenticated connections share a time slice of each turn, whatever their number.
+ * No request is lost. Owns no connections.
  */
 import type { Socket } from 'node:net';
 import type { HttpConnection } from './connections.js';
 
 /**
- * The number of requests of a connection that may come in one turn of the loop before it waits for its time. A caller that
- * waits for answers sends one. Arbitrary.
+ * Number of requests that a connection may send in one event loop turn before it is paused. A caller that waits for
+ * responses sends one. Arbitrary.
  */
 const FREE_REQUESTS = 64;
-/** What all without a password may take of a turn before they wait, except for the piece that is being handled. Arbitrary. */
+/**
+ * Time in each turn for all unauthenticated connections together, before they are paused. The chunk that is being handled
+ * may exceed it. Arbitrary.
+ */
 const OPEN_SLICE_MS = 5;
-/** The number of connections waiting for the slice that are read at a time: most have nothing to be read. Arbitrary. */
+/** Number of connections paused by the shared slice that are resumed at a time. Most of them have no input. Arbitrary. */
 const GROUP = 8;
-/** What others have at least. */
+/** Minimum time of a pause. */
 const MIN_REST_MS = 2;
-/** Requests of connections without a password count half after this time. Arbitrary. */
+/** Half-life of the request count of unauthenticated connections. Arbitrary. */
 const HALF_LIFE_MS = 10_000;
 
 export class PipeliningLimit {
@@ -29,17 +31,17 @@ export class PipeliningLimit {
   private readonly senders: HttpConnection[] = [];
   private bystanders: HttpConnection[] = [];
   private isResting = false;
-  /** Turns of the loop in which requests came, the present one being the last. */
+  /** Number of event loop turns with requests, including the current one. */
   private turns = 0;
   private isTurnOver = true;
-  /** When the first request without a password came in this turn; null before, infinite once the slice is spent. */
+  /** Time of the first unauthenticated request in this turn; null before it, infinite once the slice is used up. */
   private openSinceMs: number | null = null;
   private readonly endTurn = (): void => {
     this.isTurnOver = true;
     this.openSinceMs = null;
   };
 
-  /** `connections` lists all that are open. */
+  /** `connections` returns all open connections. */
   constructor(connections: () => Iterable<HttpConnection>) {
     this.connections = connections;
   }
@@ -77,7 +79,7 @@ export class PipeliningLimit {
     if (!this.isResting) this.rest();
   }
 
-  /** Goes on when the present turn of the loop is over, and after as long again. */
+  /** Resumes connections after the current event loop turn, and a pause as long as that turn. */
   private rest(): void {
     this.isResting = true;
     const sinceMs = performance.now();
@@ -88,8 +90,8 @@ export class PipeliningLimit {
   }
 
   /**
-   * Reads on: of those that sent much, from the one that waits the longest; of those that wait for the slice, from some that
-   * had the least of it, the newest first, since a new connection has had nothing.
+   * Resumes paused connections: the longest waiting one of those that sent too many requests, and a group of those that
+   * exceeded the shared slice. The group has the connections with the fewest recent requests, the newest first.
    */
   private goOn(): void {
     this.isResting = false;
@@ -126,7 +128,7 @@ function release(connection: HttpConnection): void {
   connection.socket.resume();
 }
 
-/** Requests that a connection sent recently without a password. */
+/** Decayed count of recent unauthenticated requests of a connection. */
 function openRequests({ open }: HttpConnection, nowMs: number): number {
   return open.count * 0.5 ** ((nowMs - open.atMs) / HALF_LIFE_MS);
 }
@@ -136,7 +138,7 @@ function countOpen(connection: HttpConnection, nowMs: number): void {
   connection.open.atMs = nowMs;
 }
 
-/** Node's HTTP resumes a socket for each request whose body is wanted. */
+/** Keeps a held socket paused: Node's HTTP resumes it for each request whose body is read. */
 function pauseAgain(this: Socket): void {
   this.pause();
 }

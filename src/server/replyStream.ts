@@ -1,46 +1,46 @@
 /**
- * Writing an answer to its socket: small ones in one piece with a Content-Length, large ones in HTTP chunks as fast as the
- * client reads. A client that stops reading is cut off; an answer that breaks off midway cuts the connection, so that
- * no one takes half an answer for a whole one.
+ * Writes a reply to its socket: a small one at once with a Content-Length, a large one in HTTP chunks at the speed of the
+ * client. A client that stops reading is disconnected. If a reply fails midway the connection is closed, so that the client
+ * cannot mistake a partial reply for a complete one.
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { yieldIfDue } from '../scheduler/yield.js';
 
-/** Answers up to this size are held back until complete, to be sent with their length. */
+/** Replies up to this size are buffered until complete, and sent with their length. */
 const BUFFERED_BYTES = 1 << 20;
 const JSON_TYPE = 'application/json';
 
-/** An answer on its way to a client. */
+/** A reply to an HTTP request. */
 export interface HttpReply {
-  /** 204 has no body. */
+  /** HTTP status. A reply with status 204 has no body. */
   readonly status: number;
-  /** JSON when it is left out. */
+  /** Content type; JSON if absent. */
   readonly contentType?: string;
-  /** Further headers: names and values in turn. */
+  /** Further headers: alternating names and values. */
   readonly headers?: readonly string[];
-  /** Where it is known: the exact length of the body. */
+  /** Exact length of the body, if it is known. */
   readonly lengthBytes?: number;
-  /** The whole body where it is complete already. */
+  /** The whole body, if it is already complete. */
   readonly text?: string | null;
-  /** The body. Throws when it fails after its first chunk: the connection must then be cut, not ended. */
+  /** The body. It may throw after its first chunk: the connection must then be destroyed, not ended. */
   readonly chunks: AsyncIterable<string | Uint8Array>;
 }
 
 export interface ReplyStreamOptions {
-  /** A client that takes nothing for this long is cut off. */
+  /** A client that reads nothing for this long is disconnected. */
   readonly stallMs: number;
-  /** Whether the connection ends with the answer. */
+  /** Whether to close the connection after the reply. */
   readonly isLast: boolean;
-  /** When the first slice of this answer began, in which its beginning was made. */
+  /** Start time of the first time slice of this reply, including the work before sending. */
   readonly sinceMs: number;
-  /** Runs a wait for a client that does not take at once what is written. */
+  /** Runs a wait for a slow client outside of the work queue. */
   readonly whileSlow: (wait: () => Promise<void>) => Promise<void>;
-  /** Lets others have the turn for a while; null if none wait. */
+  /** Yields the turn in the work queue for a while; null if no call is waiting. */
   readonly giveWay: () => Promise<void> | null;
 }
 
-/** Sends a body that is whole, in one write. */
+/** Sends a complete body in one write. */
 export function sendWhole(
   response: ServerResponse,
   status: number,
@@ -57,9 +57,9 @@ export function sendWhole(
   const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length), ...more];
   if (isLast) headers.push('Connection', 'close');
   response.writeHead(status, headers);
-  // Text that is ASCII is handed over without being encoded.
+  // ASCII text is written as latin1, which needs no encoding.
   response.write(body, length === body.length ? 'latin1' : 'utf8');
-  // Head and body leave together now. With `end` Node would add an empty text to them, and the system would get a list of two.
+  // Sends head and body now, in one write. `end` inside the cork would add an empty text to the list of buffers.
   response.socket?.uncork();
   response.end();
 }
@@ -72,7 +72,7 @@ function pairsOf(headers: readonly string[] = []): Record<string, string> {
   return pairs;
 }
 
-/** Sends a reply whole. Resolves when the last byte was handed to the socket; rejects when it could not be sent. */
+/** Sends a complete reply. Resolves when the socket has the last byte. Rejects if the reply could not be sent. */
 export async function sendReply(
   response: ServerResponse,
   reply: HttpReply,
@@ -131,12 +131,12 @@ async function write(
   if (response.write(bytes)) return;
   let isDrained = false;
   const drained = drainOf(response, options.stallMs).finally(() => (isDrained = true));
-  // The system takes most of it in this turn of the loop, if there is room.
+  // The system accepts most of the data in this event loop turn, if its buffer has space.
   await Promise.race([drained, setImmediate()]);
   if (!isDrained) await options.whileSlow(() => drained);
 }
 
-/** Resolves when what was written has left; rejects when the client has, which is cut off when it takes nothing. */
+/** Resolves when the written data was sent. Rejects when the client disconnects; a client that reads nothing is disconnected. */
 function drainOf(response: ServerResponse, stallMs: number): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     const stalled = setTimeout(() => response.destroy(), stallMs);

@@ -1,18 +1,18 @@
-/** What routes beside JSON-RPC (REST, health, metrics) have of the HTTP server. */
+/** The HTTP server's interface for routes other than JSON-RPC (REST, health, metrics). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpReply } from './replyStream.js';
 import type { CallerGate } from './upgrades.js';
 
-/** All paths of REST begin with it; the server hands them over undecoded. */
+/** Prefix of all REST paths. The server passes these paths on undecoded. */
 export const REST_PATH = '/rest/';
 
 /** Paths that bypass the framework: frequent requests, and requests with large bodies. */
 export interface DirectPaths {
-  /** Prefix of all its paths. Only these paths get `OPTIONS` requests. */
+  /** Prefix of all direct paths. Only these paths get `OPTIONS` requests. */
   readonly prefix: string;
-  /** Answers a request; `serve` waits for a turn in the work queue and sends what `run` answers. */
+  /** Handles a request. `serve` waits for a turn in the work queue and sends the result of `run`. */
   receive(
     request: IncomingMessage,
     response: ServerResponse,
@@ -29,27 +29,27 @@ export interface DirectSockets {
   close(): Promise<void>;
 }
 
-/** When to give up answering. */
+/** Signals to cancel a request. */
 export interface CallSignals {
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
-  /** Aborted when the client goes away or the node stops. */
+  /** Aborted when the client disconnects or the node stops. */
   readonly signal: AbortSignal;
-  /** Gives the turn in the work queue to others while `wait` runs. */
+  /** Releases the turn in the work queue while `wait` runs. */
   readonly outOfTurn: <T>(wait: () => Promise<T>) => Promise<T>;
-  /** Must be called now and then by what takes long: lets others have the turn for a while; null if none wait. */
+  /** Long calls must call it regularly: yields the turn for a while; null if no call is waiting. */
   giveWay(): Promise<void> | null;
 }
 
-/** How busy the work queue of the server is. */
+/** Load of the server's work queue. */
 export interface QueueLoad {
-  /** Calls that have a turn. */
+  /** Number of running calls. */
   readonly running: number;
-  /** Calls that wait for one. */
+  /** Number of queued calls. */
   readonly queued: number;
-  /** Calls that wait for something else, out of turn (long polls, slow clients). */
+  /** Number of calls that wait for something else, without a turn (long polls, slow clients). */
   readonly waiting: number;
-  /** Calls that were refused since the start, because the queue was full. */
+  /** Number of calls rejected since the start because the queue was full. */
   readonly refused: number;
 }
 
@@ -59,11 +59,11 @@ export interface ServerLoad extends QueueLoad {
 }
 
 export interface RouteTools {
-  /** How busy the server is now. */
+  /** Current load of the server. */
   load(): ServerLoad;
   /**
-   * Waits for a turn in the work queue, asks for the answer and sends it as fast as the client takes it, one request of a
-   * connection after the other. A full queue is answered 503; what `run` throws cuts the connection.
+   * Waits for a turn in the work queue, calls `run` and sends its result at the speed of the client. Requests of one
+   * connection are handled in order. If the queue is full, the status is 503. If `run` throws, the connection is closed.
    */
   serve(
     request: FastifyRequest,
@@ -72,7 +72,7 @@ export interface RouteTools {
   ): void;
 }
 
-/** The request's target as it was sent, a byte a character. */
+/** The request's target as received, as latin1. */
 export function targetOf(request: FastifyRequest): string {
   return request.originalUrl;
 }

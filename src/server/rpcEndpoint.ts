@@ -1,7 +1,6 @@
 /**
- * JSON-RPC over HTTP: the paths, the callers' credentials, the body of a request, its way to the dispatcher and back. This
- * is the path that nearly all requests take, so it goes without the framework that serves the others. Owns no socket.
- * Source: httprpc.cpp.
+ * JSON-RPC over HTTP: the paths, authentication, the request body, dispatch and the reply. Nearly all requests use this
+ * path, so it bypasses the framework of the other routes. Owns no sockets. Source: httprpc.cpp.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RpcDispatcher, RpcOrigin } from '../rpc/call/dispatch.js';
@@ -17,20 +16,20 @@ import type { PasswordChecks } from './passwordChecks.js';
 import type { CallSignals } from './routes.js';
 import type { AuthThrottle } from './authThrottle.js';
 
-/** Largest request body. Source: `MAX_SIZE`. */
+/** Maximum size of a request body. Source: `MAX_SIZE`. */
 export const MAX_BODY_BYTES = 0x02000000;
-/** Calls to a wallet: its name, percent-encoded, follows. */
+/** Path prefix of wallet calls, followed by the percent-encoded wallet name. */
 const WALLET_PATH = '/wallet/';
-/** Profiles that have a path of their own, which may stand before that of a wallet. */
+/** Profiles with their own path, which may precede the wallet path. */
 const PROFILE_PATHS = ['lbrycrd', 'lbcd'] as const;
 const WALLET_TARGET = /^(?:\/(?:lbrycrd|lbcd))?\/wallet\/(.*)$/s;
 
 export interface RpcEndpointOptions {
-  /** The profile of `/` and `/wallet/…`. */
+  /** The profile of the paths `/` and `/wallet/…`. */
   readonly profile: Profile;
-  /** Whether the log names the address of each call (`-logips`). */
+  /** Whether to log the address of each call (`-logips`). */
   readonly logIps: boolean;
-  /** Whether the log says when a client of lbrycrd calls the profile of `/`. */
+  /** Whether to log that a client of lbrycrd calls the profile of `/`. */
   readonly suggestsProfile: boolean;
 }
 
@@ -54,7 +53,7 @@ export class RpcEndpoint {
     this.lbrycrdClients = options.suggestsProfile ? new LbrycrdClients(deps.logger) : null;
   }
 
-  /** The profile in which a request's target is answered, taken as it is written; null when it is none of RPC's paths. */
+  /** The profile of a request target, compared without decoding; null if the target is not an RPC path. */
   profileAt(target = ''): Profile | null {
     const profile = PROFILE_PATHS.find(
       (path) =>
@@ -64,7 +63,7 @@ export class RpcEndpoint {
     return target === '/' || target.startsWith(WALLET_PATH) ? this.options.profile : null;
   }
 
-  /** Answers a request to one of RPC's paths. */
+  /** Handles a request to an RPC path. */
   receive(
     request: IncomingMessage,
     response: ServerResponse,
@@ -91,7 +90,7 @@ export class RpcEndpoint {
     });
   }
 
-  /** Reads a call of a known user, and has it answered. */
+  /** Reads the body of an authenticated call, and dispatches it. */
   private call(
     request: IncomingMessage,
     response: ServerResponse,
@@ -108,7 +107,7 @@ export class RpcEndpoint {
     });
   }
 
-  /** Whether a request may become something else than a call, by the same rules. */
+  /** Checks the credentials of a connection for another protocol (WebSocket), by the same rules. */
   async isAuthentic(authorization: string, connection: HttpConnection): Promise<boolean> {
     const isRight = await new Promise<boolean | null>((resolve) =>
       this.inTurn(authorization, connection, (mayCheck) =>
@@ -122,8 +121,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Checks a password at once on a known connection, and the cookie on any; else when its turn comes, and not at all once
-   * the connection is gone.
+   * Runs a password check: immediately for an authenticated connection or for the cookie, otherwise when it is the caller's
+   * turn. The check is dropped once the connection is closed.
    */
   private inTurn(
     authorization: string,
@@ -142,14 +141,14 @@ export class RpcEndpoint {
     });
   }
 
-  /** At once, with all that it sent ahead. */
+  /** Closes the connection immediately, and drops all its pipelined requests. */
   private cutOff(connection: HttpConnection): void {
     if (connection.socket.destroyed) return;
     this.deps.passwordChecks.noteCutOff(connection.address);
     connection.socket.destroy();
   }
 
-  /** The user whose credentials are right; null when they are wrong. */
+  /** The user with these credentials; null if they are wrong. */
   private userOf(authorization: string, connection: HttpConnection): string | null {
     const { ok, user } = this.deps.authenticator.check(authorization);
     connection.isKnown = ok;
@@ -158,7 +157,7 @@ export class RpcEndpoint {
     return null;
   }
 
-  /** Resolves when a caller may be told that its password is wrong; with false when it is to be cut off instead. */
+  /** Waits before a caller learns that its password is wrong. Resolves with false if the connection must be closed instead. */
   private async makeWait(connection: HttpConnection): Promise<boolean> {
     const mayAnswer = await this.deps.authThrottle.cost(connection.address);
     this.deps.logger.info(`ThreadRPCServer incorrect password attempt from ${connection.peer}`);
@@ -171,7 +170,7 @@ export class RpcEndpoint {
     else if (!response.destroyed) refuseCaller(response);
   }
 
-  /** Reads a body up to the limit; a client that goes away before its end is forgotten. */
+  /** Reads a body up to the limit. Ignores the request if the client disconnects before the end. */
   private readBody(request: IncomingMessage, response: ServerResponse, use: (body: Buffer) => void): void {
     const announcedBytes = Number(request.headers['content-length'] ?? 0);
     if (announcedBytes > MAX_BODY_BYTES) {
@@ -180,7 +179,10 @@ export class RpcEndpoint {
     }
     let first: Buffer | null = null;
     let further: Buffer[] | null = null;
-    /** Where the parts of a large body are assembled as they come: in the end that would take long. */
+    /**
+     * Buffer in which the parts of a large body are assembled as they arrive. Assembling them all at the end would block for
+     * long.
+     */
     let whole: Buffer | null = null;
     let sizeBytes = 0;
     const onData = (part: Buffer): void => {
@@ -219,7 +221,7 @@ function refuseBody(response: ServerResponse): void {
   });
 }
 
-/** Where a call comes from; its signals are made when they are asked for. */
+/** Origin of a call. Its signals are created on first use. */
 class Origin implements RpcOrigin {
   readonly profile: Profile;
   readonly user: string;
@@ -263,8 +265,8 @@ class Origin implements RpcOrigin {
 }
 
 /**
- * The wallet that the path names, percent-decoded; a broken encoding is taken as it stands.
- * QUIRK: a name ends at a zero byte, as in lbrycrd httpserver.cpp `urlDecode`.
+ * The wallet that the path names, percent-decoded. A name with an invalid encoding is used undecoded. QUIRK: a name ends at
+ * a zero byte, as in lbrycrd httpserver.cpp `urlDecode`.
  */
 function walletNameOf(target: string): string | undefined {
   const encoded = WALLET_TARGET.exec(target)?.[1];

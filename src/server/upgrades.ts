@@ -1,6 +1,6 @@
 /**
- * Connections of the HTTP server that become WebSockets: selects the endpoint by the path, and provides the data of the caller to
- * the endpoints. Owns no state.
+ * Connections of the HTTP server that become WebSockets: selects the endpoint by the path, and provides the caller's data to
+ * the endpoint. Owns no state.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,10 +9,10 @@ import { refuseUpgrade } from '../util/network/httpUpgrade.js';
 
 const CHALLENGE = 'WWW-Authenticate: Basic realm="jsonrpc"\r\n';
 
-/** The caller, as the HTTP server knows it. */
+/** The HTTP server's checks and data of a caller. */
 export interface CallerGate {
   isStopping(): boolean;
-  /** Whether its address and the requested host name are allowed. */
+  /** Whether the caller's address and the requested host name are allowed. */
   isAllowed(request: IncomingMessage): boolean;
   /**
    * Checks an `Authorization` header of this caller, now or later over the WebSocket. A rejection is delayed. Must be read before
@@ -28,7 +28,7 @@ export interface CallerGate {
 /** An endpoint for WebSocket connections. */
 export interface UpgradeEndpoint {
   receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): Promise<void>;
-  /** Resolves when the last client has left. */
+  /** Closes all connections. Resolves when the last client has disconnected. */
   close(): Promise<void>;
 }
 

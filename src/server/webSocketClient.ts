@@ -1,6 +1,6 @@
 /**
- * One WebSocket client: its subscriptions, what waits for it, its requests. Owns the bounds: what waits is counted, and a
- * client that is too slow for it is closed instead of being waited for.
+ * One WebSocket client: its subscriptions, its queue and its requests. Owns the limits: the queue has a maximum size, and a
+ * client that reads too slowly is disconnected.
  */
 import type { WebSocket } from 'ws';
 import { RPC_ERROR, RpcError, rpcError } from '../rpc/declare/errors.js';
@@ -12,18 +12,18 @@ import type { Logger } from '../util/logging.js';
 import type { ClientEvent } from './webSocketEvents.js';
 import { parseSubscription, sizeOf, type Subscription } from './webSocketSubscription.js';
 
-/** Close codes. Those from 4000 on are ours. */
+/** Close codes. Those from 4000 on are defined by this program. */
 export const CLOSE = { goingAway: 1001, binary: 1003, tooSlow: 4000 } as const;
 
-/** How long a client that is closed may take to leave. */
+/** Maximum time for a client to close the connection. */
 const CLOSE_GRACE_MS = 2000;
-/** This much is handed to the socket ahead of what the client has taken. */
+/** Maximum number of bytes in the buffer of the socket. */
 const AHEAD_BYTES = 64 << 10;
 
 export interface ClientLimits {
-  /** Names, ids, addresses, scripts and subscriptions without any. */
+  /** Maximum number of names, ids, addresses, scripts and subscriptions without any of these. */
   readonly maxSubscriptions: number;
-  /** Bytes that may wait. */
+  /** Maximum number of queued bytes. */
   readonly maxQueueBytes: number;
 }
 
@@ -34,7 +34,7 @@ export interface ClientDeps {
 
 interface Waiting {
   readonly event: ClientEvent;
-  /** Serial number of an event; later subscriptions do not get it. */
+  /** Serial number of an event. Later subscriptions do not get the event. */
   readonly serial: number;
 }
 
@@ -51,7 +51,7 @@ export class WebSocketClient {
   /** The event whose messages are being sent. */
   private current: { messages: Generator<string>; sizeBytes: number } | null = null;
   private isPaused = false;
-  /** Whether anything was heard of it, or taken by it, since this was last set to false. */
+  /** Whether the client sent or read anything since this was last set to false. */
   isAlive = true;
 
   constructor(socket: WebSocket, limits: ClientLimits, deps: ClientDeps) {
@@ -80,7 +80,7 @@ export class WebSocketClient {
     return most;
   }
 
-  /** Queues an event unless it does not concern the client, which is closed when too much waits. */
+  /** Queues an event that concerns the client. Disconnects the client if its queue is too long. */
   tell(event: ClientEvent): void {
     const serial = ++this.serial;
     if (!this.isOpen || !event.concerns(this.olderThan(serial))) return;
@@ -89,7 +89,7 @@ export class WebSocketClient {
     if (!this.shedIfSlow()) this.pump();
   }
 
-  /** Tells the client to leave, and cuts it off when it does not. */
+  /** Closes the connection, and terminates it if the client does not respond. */
   close(code: number, reason: string): void {
     if (!this.isOpen) return;
     this.socket.close(code, reason);
@@ -98,7 +98,7 @@ export class WebSocketClient {
     this.socket.once('close', () => clearTimeout(cut));
   }
 
-  /** Asks for a sign of life; cuts the client off when there was none since the last time. */
+  /** Sends a ping. Disconnects the client if it was inactive since the last one. */
   checkLife(): void {
     if (!this.isAlive) {
       this.socket.terminate();
@@ -132,7 +132,7 @@ export class WebSocketClient {
     }
   }
 
-  /** Sends what waits, as far as the client takes it. */
+  /** Sends queued events, as fast as the client reads. */
   private pump(): void {
     while (!this.isPaused && this.isOpen) {
       const message = this.nextMessage();
@@ -144,7 +144,7 @@ export class WebSocketClient {
       this.isPaused = true;
       this.socket.send(message, () => {
         this.isAlive = true;
-        // Others get their turn before the next piece.
+        // Other clients get a turn before the next piece.
         setImmediate(() => this.resume());
       });
     }

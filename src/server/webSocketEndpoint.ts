@@ -1,7 +1,7 @@
 /**
- * The WebSocket endpoint at `/ws` of the RPC server: who may connect, how many, and the end. Owns the clients; what they
- * ask and get is in `webSocketClient.ts`. The same addresses and credentials are accepted as for RPC; a browser is not,
- * because a page of any origin could use the credentials that it keeps.
+ * The WebSocket endpoint `/ws` of the RPC server: accepts connections, limits their number, and closes them. Owns the
+ * clients; `webSocketClient.ts` handles their requests and events. It accepts the same addresses and credentials as RPC. It
+ * rejects browsers, because a page of any origin could use the credentials that the browser stores.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -19,9 +19,9 @@ import { refuseCaller, type CallerGate, type UpgradeEndpoint } from './upgrades.
 import { CLOSE, WebSocketClient, type ClientDeps, type ClientLimits } from './webSocketClient.js';
 import { ClientEvents, type ClientEvent } from './webSocketEvents.js';
 
-/** Largest request of a client. */
+/** Maximum size of a client's request. */
 export const MAX_REQUEST_BYTES = 256 << 10;
-/** How often clients are asked for a sign of life. */
+/** Interval of the pings to clients. */
 const HEARTBEAT_MS = 30_000;
 
 export interface WebSocketOptions extends ClientLimits {
@@ -66,13 +66,13 @@ export class WebSocketEndpoint implements NotificationListener, UpgradeEndpoint 
     this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const client = new WebSocketClient(webSocket, this.options, this.deps);
       this.clients.add(client);
-      // An error is followed by the end.
+      // An error is followed by the close event, which removes the client.
       webSocket.on('error', (error) => this.deps.logger.debug('http', `WebSocket: ${error.message}`));
       webSocket.once('close', () => this.remove(client));
     });
   }
 
-  /** The status with which a caller is refused independently of others, or null. */
+  /** The status for rejecting a caller, apart from the limit of clients; null if it is accepted. */
   private async refusalOf(request: IncomingMessage, gate: CallerGate): Promise<number | null> {
     if (!gate.isAllowed(request)) return 403;
     const { origin, authorization } = request.headers;
@@ -92,13 +92,13 @@ export class WebSocketEndpoint implements NotificationListener, UpgradeEndpoint 
     this.tell(() => this.events.transaction(TransactionNotice.unconfirmed(entry, bytes)));
   }
 
-  /** What a block confirms is told with the block. */
+  /** A transaction that a block confirms is reported with the block. */
   transactionRemoved(...[entry, reason, bytes]: RemovedTransaction): void {
     if (reason === 'block') return;
     this.tell(() => this.events.transaction(TransactionNotice.unconfirmed(entry, bytes, reason)));
   }
 
-  /** Up to how many confirmations of a wallet's transactions some client wants to be notified of; 0 for no such client. */
+  /** Maximum number of confirmations that a client requested for a wallet's transactions; 0 if there is none. */
   walletDepthWanted(wallet: string): number {
     let most = 0;
     for (const client of this.clients) most = Math.max(most, client.walletDepthWanted(wallet));
@@ -121,7 +121,7 @@ export class WebSocketEndpoint implements NotificationListener, UpgradeEndpoint 
     for (const resolve of this.emptied.splice(0)) resolve();
   }
 
-  /** Sends every client away. Resolves when the last one has left or was cut off. */
+  /** Disconnects all clients. Resolves when the last connection is closed. */
   async close(): Promise<void> {
     clearInterval(this.heartbeat);
     if (this.clients.size === 0) return;

@@ -1,6 +1,6 @@
 /**
- * An event for WebSocket clients, one object for all, and the messages it comes to for one of them. The
- * messages are made as a client takes them, so that a large block never is in memory as text.
+ * An event for WebSocket clients, shared by all clients, and its messages for one of them. Messages are created at the speed
+ * of the client, so that a large block is never in memory as text.
  */
 import { hashToHex } from '../util/bytes.js';
 import { stringifyJson } from '../util/json/jsonWrite.js';
@@ -10,16 +10,16 @@ import type { WalletNotice } from './notifications/walletNotice.js';
 import { TransactionNotice } from './notifications/transactionNotice.js';
 import { wantsClaim, wantsTransaction, type Subscription } from './webSocketSubscription.js';
 
-/** What a short event may take, beside the bytes that it keeps in memory. */
+/** Memory of a short event, without the bytes that it refers to. */
 const EVENT_BYTES = 1024;
 
-/** The subscriptions of a client by number, those that are older than the event. */
+/** Subscriptions of a client by number, without those that are newer than the event. */
 export type Subscriptions = Iterable<readonly [id: number, subscription: Subscription]>;
 
 export interface ClientEvent {
-  /** What it keeps in memory while it waits. */
+  /** Memory of the event while it is queued. */
   readonly sizeBytes: number;
-  /** Whether it comes to any message, as far as that is cheap to say. */
+  /** Whether the event may have messages for these subscriptions. Only cheap checks are done. */
   concerns(subscriptions: Subscriptions): boolean;
   messages(subscriptions: () => Subscriptions): Generator<string>;
 }
@@ -38,7 +38,7 @@ function idsOf(subscriptions: Subscriptions, wants: (subscription: Subscription)
 
 const wantsBlocks = ({ topic }: Subscription): boolean => topic === 'blocks';
 
-/** The notices of the latest block's transactions: all clients that keep up share them. */
+/** Cache of the notices of the latest block's transactions. All clients that keep up share it. */
 class TransactionCache {
   private block: BlockNotice | null = null;
   private notices: (TransactionNotice | undefined)[] = [];
@@ -54,7 +54,7 @@ class TransactionCache {
   }
 }
 
-/** Makes the events of one endpoint. */
+/** Creates the events of one endpoint. */
 export class ClientEvents {
   private readonly cache = new TransactionCache();
 
@@ -124,13 +124,13 @@ export class ClientEvents {
     };
   }
 
-  /** Forgets what is kept for clients. */
+  /** Clears the cache. */
   clear(): void {
     this.cache.begin(null);
   }
 }
 
-/** One message for subscribers with the transaction's bytes, one for the others. */
+/** One message for subscribers that want the serialized transaction, one for the others. */
 function* transactionMessages(
   transaction: TransactionNotice,
   subscriptions: Subscriptions,

@@ -1,4 +1,4 @@
-/** What a WebSocket client asks to learn of, read from its request, and whether something is part of it. */
+/** A subscription of a WebSocket client, parsed from its request, and the matching of events against it. */
 import { normalizeKey } from '../claimtrie/nameKey.js';
 import { RPC_ERROR, rpcError } from '../rpc/declare/errors.js';
 import { decodeDestination, type AddressPrefixes } from '../script/address.js';
@@ -27,7 +27,10 @@ const KNOWN: Readonly<Record<Subscription['topic'], readonly string[]>> = {
   wallet: ['wallet', 'confirmations'],
 };
 
-/** Every confirmation told is a look at the blocks behind the tip: about a day of them is enough. */
+/**
+ * Maximum number of confirmations. Each reported confirmation needs a look-up of blocks behind the tip; about a day of them
+ * is enough.
+ */
 const MAX_CONFIRMATIONS = 576;
 
 const CLAIM_ID_DIGITS = 40;
@@ -47,7 +50,7 @@ export function parseSubscription(params: JsonObject, prefixes: AddressPrefixes)
 
 const isTopic = (text: string): text is Subscription['topic'] => Object.hasOwn(KNOWN, text);
 
-/** A wallet that is not open yet is heard of once it is. */
+/** Parses a wallet subscription. The wallet may be opened later. */
 function parseWallet(params: JsonObject): Subscription {
   const wallet = params.get('wallet') ?? '';
   if (typeof wallet !== 'string') throw invalid('wallet must be the name of a wallet');
@@ -114,7 +117,7 @@ function invalid(message: string): Error {
   return rpcError(RPC_ERROR.INVALID_PARAMETER, message);
 }
 
-/** What it counts for in the bound of a client: each name, id, address or script, and at least one. */
+/** Number of items that count towards the client's limit: each name, id, address or script, and at least one. */
 export function sizeOf(subscription: Subscription): number {
   if (subscription.topic === 'transactions') return Math.max(1, subscription.scripts?.size ?? 1);
   if (subscription.topic === 'claims' && subscription.only)
@@ -131,7 +134,7 @@ export function wantsTransaction(
   return false;
 }
 
-/** A takeover concerns the claim that lost the name, too. */
+/** Whether a claim event matches. A takeover also matches the claim that lost the name. */
 export function wantsClaim(
   { only }: Subscription & { topic: 'claims' },
   { event: { name, claimId, formerClaimId } }: ClaimNotice,

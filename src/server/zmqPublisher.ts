@@ -1,8 +1,8 @@
 /**
- * Publishes blocks, transactions and claim events by ZeroMQ. Owns the PUB sockets: one an address, which several
- * notifiers may share, and the sequence number of each notifier. Messages have three parts: topic, body, and the
- * sequence number as 4 bytes little endian. A message that a subscriber's full queue has no room for is dropped for it,
- * which shows in the sequence. Source: lbrycrd zmq/zmqnotificationinterface.cpp, zmqpublishnotifier.cpp.
+ * Publishes blocks, transactions and claim events by ZeroMQ. Owns the PUB sockets and the sequence number of each notifier.
+ * Each address has one socket, which several notifiers may share. Messages have three parts: topic, body, and the sequence
+ * number as 4 bytes little endian. If the queue of a subscriber is full, the message is dropped for this subscriber. The gap
+ * in the sequence numbers shows it. Source: lbrycrd zmq/zmqnotificationinterface.cpp, zmqpublishnotifier.cpp.
  */
 import type { Publisher } from 'zeromq';
 import { formatBlock, parseBlockBytes } from '../primitives/block.js';
@@ -15,7 +15,7 @@ import { withoutWitness } from '../net/rawTransaction.js';
 import { txidAt } from '../primitives/blockView.js';
 import { OperatorError } from '../util/text/operatorError.js';
 
-/** What is published, in the order in which the notifiers send one event, with the topic of its messages. */
+/** Types of messages, in the order in which the notifiers send one event, with their topics. */
 export const ZMQ_TOPICS = {
   pubhashblock: 'hashblock',
   pubhashtx: 'hashtx',
@@ -29,22 +29,25 @@ export interface ZmqNotifierOptions {
   readonly type: ZmqType;
   /** ZeroMQ address: `tcp://127.0.0.1:28332`, `ipc:///path`. */
   readonly address: string;
-  /** Messages kept for one slow subscriber; 0 for any number. Of notifiers that share a socket the largest counts. */
+  /**
+   * Maximum number of queued messages for a slow subscriber; 0 for no limit. Notifiers that share a socket use the largest
+   * value.
+   */
   readonly highWaterMark: number;
 }
 
 export interface ZmqOptions {
   readonly notifiers: readonly ZmqNotifierOptions[];
-  /** Whether raw blocks and transactions have their witness (`-rpcserialversion`). */
+  /** Whether raw blocks and transactions include their witness (`-rpcserialversion`). */
   readonly serializeWitness: boolean;
 }
 
-/** An address cannot be used; the message is for the operator. */
+/** Thrown if an address cannot be used. The message is for the operator. */
 export class ZmqStartError extends OperatorError {
   override readonly name = 'ZmqStartError';
 }
 
-/** The longest that sending holds the event loop. */
+/** Maximum time that sending blocks the event loop. */
 const SLICE_MS = 10;
 
 interface Notifier extends ZmqNotifierOptions {
@@ -56,9 +59,9 @@ export class ZmqPublisher implements NotificationListener {
   private notifiers: Notifier[] = [];
   private readonly serializeWitness: boolean;
   private readonly log: Logger;
-  /** The block that was connected last, until its tip is told. */
+  /** The last connected block, until its tip is reported. */
   private connected: BlockNotice | null = null;
-  /** What is being sent, and what comes after it. */
+  /** Messages that are being sent, followed by queued ones. */
   private readonly waiting: Generator<void>[] = [];
   private readonly settling: (() => void)[] = [];
 
@@ -80,7 +83,7 @@ export class ZmqPublisher implements NotificationListener {
   }
 
   private async bind(wanted: readonly ZmqNotifierOptions[]): Promise<void> {
-    // Loaded on demand: it takes its time.
+    // Loaded on demand, because loading is slow.
     const { Publisher } = await import('zeromq').catch((error: unknown) => {
       throw new ZmqStartError(`ZeroMQ cannot be used here: ${textOf(error)}`);
     });
@@ -92,7 +95,7 @@ export class ZmqPublisher implements NotificationListener {
       else {
         socket = new Publisher({
           sendHighWaterMark: highestMark(wanted.filter((other) => other.address === address)),
-          // Every send is done at once or fails at once.
+          // Every send succeeds or fails immediately.
           sendTimeout: 0,
           linger: 0,
           ipv6: address.includes('['),
@@ -105,7 +108,7 @@ export class ZmqPublisher implements NotificationListener {
     }
   }
 
-  /** The notifiers at work. */
+  /** The notifiers that are in use. */
   active(): readonly Pick<ZmqNotifierOptions, 'type' | 'address'>[] {
     return this.notifiers.map(({ type, address }) => ({ type, address }));
   }
@@ -138,7 +141,7 @@ export class ZmqPublisher implements NotificationListener {
     this.send('pubrawtx', () => (this.serializeWitness ? bytes : withoutWitness(bytes)));
   }
 
-  /** New tips only, and not during the initial download. Source: `CZMQNotificationInterface::UpdatedBlockTip`. */
+  /** Publishes new tips, but not during the initial download. Source: `CZMQNotificationInterface::UpdatedBlockTip`. */
   tipChanged(tip: TipNotice): void {
     this.publish(this.tipMessages(tip));
   }
@@ -154,7 +157,7 @@ export class ZmqPublisher implements NotificationListener {
     );
   }
 
-  /** Sends at once, or after what is being sent piece by piece, so that a large block does not hold up the event loop. */
+  /** Sends immediately, or after queued messages. A large block is sent in pieces, so that it does not block the event loop. */
   private publish(messages: Generator<void>): void {
     this.waiting.push(messages);
     if (this.waiting.length === 1) this.sendSlice();
@@ -176,7 +179,7 @@ export class ZmqPublisher implements NotificationListener {
     for (const resolve of this.settling.splice(0)) resolve();
   }
 
-  /** Resolves when everything told so far was sent: the chain continues no faster than that. */
+  /** Resolves when all messages so far were sent. The chain waits for it. */
   settled(): Promise<void> {
     if (this.waiting.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.settling.push(resolve));
@@ -199,7 +202,7 @@ export class ZmqPublisher implements NotificationListener {
     }
   }
 
-  /** A notifier that fails is abandoned, as in the reference. */
+  /** Disables a notifier that fails, as in the reference. */
   private give(notifier: Notifier, error: unknown): void {
     if (!this.notifiers.includes(notifier)) return;
     this.log.error(
@@ -209,7 +212,7 @@ export class ZmqPublisher implements NotificationListener {
     if (!this.notifiers.some(({ socket }) => socket === notifier.socket)) notifier.socket.close();
   }
 
-  /** Closes the sockets; what subscribers have not taken yet is dropped. */
+  /** Closes the sockets. Messages that subscribers have not read yet are dropped. */
   close(): void {
     this.sendSlice(Infinity);
     for (const socket of new Set(this.notifiers.map((notifier) => notifier.socket))) socket.close();

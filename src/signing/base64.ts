@@ -1,17 +1,17 @@
-/** Base64 as the reference reads it: up to the first character that is none. Source: Core 0.17 utilstrencodings.cpp. */
+/** Base64 decoding as in the reference: up to the first invalid character. Source: Core 0.17 utilstrencodings.cpp. */
 import { atOnce, type Slices } from '../util/slices.js';
 
 export interface DecodedBase64 {
-  /** What the digits before the first other character say. */
+  /** The bytes decoded from the digits before the first invalid character. */
   readonly bytes: Buffer;
-  /** Whether the rest is the right padding and nothing else. */
+  /** Whether the rest is exactly the correct padding. */
   readonly valid: boolean;
 }
 
 /** Digits decoded between two pauses: whole groups of four. */
 const DIGITS_AT_ONCE = 65_536;
 
-/** Text behind a NUL is not looked at. */
+/** Text after a NUL is ignored. */
 export function decodeBase64(text: string): DecodedBase64 {
   return atOnce(decodeBase64InSlices(text));
 }
@@ -27,7 +27,7 @@ export function* decodeBase64InSlices(text: string): Slices<DecodedBase64> {
     const piece = text.slice(digits, Math.min(length, digits + DIGITS_AT_ONCE));
     const [good = ''] = /^[A-Za-z0-9+/]*/.exec(piece) ?? [];
     const bytes = Buffer.from(good, 'base64');
-    // Bits of a last character that fill no byte must be zero.
+    // The unused bits of a last character must be zero.
     isCanonical &&= bytes.toString('base64').replace(/=+$/, '') === good;
     parts.push(bytes);
     digits += good.length;

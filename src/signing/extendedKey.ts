@@ -1,5 +1,5 @@
 /**
- * Hierarchical keys (BIP32): their 74 bytes, and deriving children. Texts and prefixes are the caller's business.
+ * Hierarchical keys (BIP32): their serialization in 74 bytes, and deriving children. The caller handles texts and prefixes.
  * Source: Core 0.17 key.cpp `CExtKey`, pubkey.cpp `CExtPubKey`.
  */
 import { createHmac } from 'node:crypto';
@@ -8,9 +8,9 @@ import { hash160 } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
 import { ecdsaBackend } from '../crypto/ecdsa.js';
 
-/** Bytes of a key behind its network prefix. */
+/** Size of a serialized key after its network prefix. */
 export const EXTENDED_KEY_SIZE = 74;
-/** Set in the number of a child that only the private key can derive. */
+/** Bit set in the number of a hardened child, which only the private key can derive. */
 export const HARDENED = 0x80000000;
 
 export interface ExtendedKey {
@@ -22,11 +22,11 @@ export interface ExtendedKey {
   chainCode: Bytes;
   /** 33 bytes. */
   publicKey: Bytes;
-  /** Null when only the public part is known. */
+  /** Null when only the public key is known. */
   privateKey: Bytes | null;
 }
 
-/** Reads the bytes behind the prefix; null when the key in them is none. */
+/** Parses the bytes after the prefix; null when the key in them is invalid. */
 export function parseExtendedKey(bytes: Bytes, isPrivate: boolean): ExtendedKey | null {
   if (bytes.length !== EXTENDED_KEY_SIZE) return null;
   const view = Buffer.from(bytes);
@@ -47,7 +47,7 @@ export function parseExtendedKey(bytes: Bytes, isPrivate: boolean): ExtendedKey 
 
 const ROOT_SECRET = 'Bitcoin seed';
 
-/** The root of a tree of keys. */
+/** The master key of a seed. */
 export function rootOfSeed(seed: Bytes): ExtendedKey {
   const digest = createHmac('sha512', ROOT_SECRET).update(seed).digest();
   const privateKey = digest.subarray(0, 32);
@@ -61,7 +61,7 @@ export function rootOfSeed(seed: Bytes): ExtendedKey {
   };
 }
 
-/** The bytes behind the prefix. A key without a private part has no private form. */
+/** The bytes after the prefix. Without a private key there is no private form. */
 export function formatExtendedKey(key: ExtendedKey, isPrivate: boolean): Buffer {
   const bytes = Buffer.alloc(EXTENDED_KEY_SIZE);
   bytes[0] = key.depth;
@@ -73,7 +73,7 @@ export function formatExtendedKey(key: ExtendedKey, isPrivate: boolean): Buffer 
   return bytes;
 }
 
-/** The child of that number, or null: hardened ones need the private key, and one in 2^127 does not exist. */
+/** The child with that number, or null: hardened children need the private key, and one number in 2^127 has no child. */
 export function deriveChild(parent: ExtendedKey, childNumber: number): ExtendedKey | null {
   const isHardened = childNumber >= HARDENED;
   if (isHardened && parent.privateKey === null) return null;

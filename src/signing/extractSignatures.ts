@@ -1,5 +1,5 @@
 /**
- * Signatures and scripts out of an input that may be signed in part, as signers before PSBT pass it on.
+ * Extracts signatures and scripts from an input that may be partly signed, as passed on by signers without PSBT.
  * Source: lbrycrd script/sign.cpp `DataFromTransaction`.
  */
 import type { Transaction, TxOutput } from '../primitives/transaction.js';
@@ -15,14 +15,14 @@ import type { Bytes } from '../util/bytes.js';
 import { ecdsaBackend } from '../crypto/ecdsa.js';
 import { asPublicKey, emptySignatureData, keyIdOf, type SignatureData } from './signatureData.js';
 
-/** Keeps every signature that proves right. Source: `SignatureExtractorChecker`, which knows no time locks. */
+/** Stores every signature that verifies. Source: `SignatureExtractorChecker`, which does not check time locks. */
 function keepSignatures(data: SignatureData, checker: SignatureChecker): SignatureChecker {
   return {
     checkSignature(signature, key, scriptCode, version) {
       if (!checker.checkSignature(signature, key, scriptCode, version)) return false;
       const publicKey = asPublicKey(key);
       const keyId = keyIdOf(publicKey);
-      // The element may be a view of a stack that is gone afterwards.
+      // Copied, since the element may be a view of a temporary stack.
       if (!data.signatures.has(keyId)) {
         data.signatures.set(keyId, { publicKey: Buffer.from(publicKey), signature: Buffer.from(signature) });
       }
@@ -38,7 +38,7 @@ function lastOf(stack: readonly Bytes[]): Bytes | null {
   return last === undefined || last.length === 0 ? null : last;
 }
 
-/** Which script the signatures are for, and the elements that may hold them. */
+/** The script that the signatures are for, and the elements that may contain them. */
 interface Unwrapped {
   template: ScriptTemplate;
   script: Bytes;
@@ -46,7 +46,7 @@ interface Unwrapped {
   version: SigVersion;
 }
 
-/** Goes through redeem and witness script, and notes them. */
+/** Unwraps redeem and witness script, and stores them. */
 function unwrap(data: SignatureData, scriptPubKey: Bytes): Unwrapped {
   const stack: Bytes[] = [];
   evalScript(stack, data.scriptSig, SCRIPT_VERIFY.STRICTENC, NO_TRANSACTION, SIG_VERSION.BASE);
@@ -72,7 +72,7 @@ function unwrap(data: SignatureData, scriptPubKey: Bytes): Unwrapped {
   return inner;
 }
 
-/** Matches the elements to the keys in order; a key that has a signature already takes the next element. */
+/** Matches the elements to the keys in order; a key with a signature still consumes an element. */
 function matchMultisig(data: SignatureData, checker: SignatureChecker, inner: Unwrapped): void {
   const { template, script, stack, version } = inner;
   if (template.type !== 'multisig') return;
@@ -89,7 +89,7 @@ function matchMultisig(data: SignatureData, checker: SignatureChecker, inner: Un
   }
 }
 
-/** What input `inputIndex`, which spends `spent`, shows. Complete when it satisfies the output as it is. */
+/** The signature data of input `inputIndex`, which spends `spent`. Complete when the input satisfies the output already. */
 export function dataFromInput(
   tx: Transaction,
   inputIndex: number,

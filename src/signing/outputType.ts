@@ -1,5 +1,5 @@
 /**
- * The kinds of address that a key or a script can be given, and whether a witness can hold it.
+ * The address types of a key or a script, and whether a witness can be used.
  * Source: Core 0.17 outputtype.cpp.
  */
 import { COMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
@@ -20,7 +20,7 @@ function wrapped(program: Destination, type: OutputType): Destination {
   return type === 'bech32' ? program : { type: 'scripthash', hash: hash160(scriptForDestination(program)) };
 }
 
-/** The destination of a key; that of an uncompressed one is always P2PKH. Source: `GetDestinationForKey`. */
+/** The destination of a key; for an uncompressed key it is always P2PKH. Source: `GetDestinationForKey`. */
 export function destinationForKey(publicKey: Bytes, type: OutputType): Destination {
   const hash = hash160(publicKey);
   if (type === 'legacy' || publicKey.length !== COMPRESSED_KEY_SIZE) return { type: 'pubkeyhash', hash };
@@ -34,15 +34,15 @@ export function destinationsForKey(publicKey: Bytes): Destination[] {
   return [plain, destinationForKey(publicKey, 'p2sh-segwit'), destinationForKey(publicKey, 'bech32')];
 }
 
-/** Keys and scripts to which scripts can be added. */
+/** A key and script store to which scripts can be added. */
 export interface ScriptStore extends SigningProvider {
-  /** False, and nothing kept, when it is too long to be pushed. */
+  /** False, without adding it, when it is too long to be pushed. */
   addScript(script: Bytes): boolean;
 }
 
 /**
- * The destination of a script, which the store learns together with the program that it gets; P2SH where a witness
- * could not be spent (uncompressed keys). Source: `AddAndGetDestinationForScript`.
+ * The destination of a script, which is added to the store together with its witness program; P2SH if a witness could not be
+ * spent (uncompressed keys). Source: `AddAndGetDestinationForScript`.
  */
 export function destinationForScript(store: ScriptStore, script: Bytes, type: OutputType): Destination {
   store.addScript(script);

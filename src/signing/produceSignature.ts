@@ -1,7 +1,7 @@
 /**
- * Making the input that satisfies an output, or as much of it as keys, scripts and signatures at hand allow.
- * Claim prefixes and time locks in front of a script are looked behind; the signature covers the whole script. It knows
- * no chain and no wallet. Source: lbrycrd script/sign.cpp `SignStep`, `ProduceSignature`, `IsSolvable`.
+ * Creates the input that satisfies an output, as far as the available keys, scripts and signatures allow. Claim prefixes and
+ * time locks before a script are skipped; the signature covers the whole script. Independent of chain and wallet. Source:
+ * lbrycrd script/sign.cpp `SignStep`, `ProduceSignature`, `IsSolvable`.
  */
 import { hash160, ripemd160 } from '../crypto/hash.js';
 import { stripClaimPrefix } from '../script/claimScript.js';
@@ -23,21 +23,21 @@ import { DUMMY_CREATOR } from './signatureCreator.js';
 import { emptySignatureData, keyIdOf, type SignatureData } from './signatureData.js';
 import type { SigningProvider } from './signingProvider.js';
 
-/** What the steps for one output share. */
+/** State common to the steps for one output. */
 interface Signing {
   readonly provider: SigningProvider;
   readonly creator: SignatureCreator;
   readonly data: SignatureData;
 }
 
-/** The elements to push for one script; with `solved` false they are a part, or none. */
+/** The elements to push for one script; if `solved` is false they are incomplete or empty. */
 interface Step {
   solved: boolean;
   type: ScriptType;
   elements: Bytes[];
 }
 
-/** Source: `GetCScript`. An absent script of the data counts as an empty one there and here. */
+/** Source: `GetCScript`. As in the source, an absent script in the data counts as an empty one. */
 function findScript({ provider, data }: Signing, scriptId: Bytes): Bytes | null {
   const known = provider.script(scriptId);
   if (known !== null) return known;
@@ -47,7 +47,7 @@ function findScript({ provider, data }: Signing, scriptId: Bytes): Bytes | null 
   return null;
 }
 
-/** Source: `GetPubKey`. Empty when the key is not known. */
+/** Source: `GetPubKey`. Empty when the key is unknown. */
 function findPublicKey({ provider, data }: Signing, hash: Bytes): Bytes {
   const keyId = toLatin1(hash);
   const known = provider.publicKey(hash);
@@ -58,7 +58,7 @@ function findPublicKey({ provider, data }: Signing, hash: Bytes): Bytes {
   return data.signatures.get(keyId)?.publicKey ?? data.publicKeys.get(keyId) ?? EMPTY_BYTES;
 }
 
-/** The signature of a key: one that is there already, or a new one. Source: `CreateSig`. */
+/** The signature of a key: an existing one, or a new one. Source: `CreateSig`. */
 function signatureOf(signing: Signing, publicKey: Bytes, script: Bytes, version: SigVersion): Bytes | null {
   const { provider, creator, data } = signing;
   const keyId = keyIdOf(publicKey);
@@ -77,7 +77,7 @@ function signMultisig(
   required: number,
   publicKeys: readonly Bytes[],
 ): Step {
-  // CHECKMULTISIG takes one element more than it uses.
+  // CHECKMULTISIG consumes one element more than it uses.
   const elements: Bytes[] = [EMPTY_BYTES];
   for (const publicKey of publicKeys) {
     if (elements.length === required + 1) break;
@@ -85,13 +85,14 @@ function signMultisig(
     if (signature !== null) elements.push(signature);
   }
   const solved = elements.length === required + 1;
-  // QUIRK: only half of the places of missing signatures are held, as the reference counts up on both sides; copies of
-  // a transaction that are passed on for signing look the same. Test: test/unit/signing/produceSignature.test.ts.
+  // QUIRK: there are placeholders for only half of the missing signatures, as the reference increments both sides of the
+  // comparison; copies of a partly signed transaction are thus identical to the reference's. Test:
+  // test/unit/signing/produceSignature.test.ts.
   for (let i = 0; i + elements.length < required + 1; i++) elements.push(EMPTY_BYTES);
   return { solved, type: 'multisig', elements };
 }
 
-/** Signs one script; returns signatures, or the script or key hash behind it. */
+/** Signs one script; returns signatures, or the script or key hash that it contains. */
 function signStep(signing: Signing, script: Bytes, version: SigVersion): Step {
   const template = solveScript(stripTimelockPrefix(stripClaimPrefix(script)));
   const { type } = template;
@@ -138,7 +139,7 @@ function pushAll(elements: readonly Bytes[]): Buffer {
   );
 }
 
-/** Signs a witness program, which `step` has found; what goes into scriptSig for it is nothing. */
+/** Signs a witness program found by `step`; its scriptSig part is empty. */
 function signWitness(signing: Signing, step: Step): void {
   const { data } = signing;
   const inner = step.elements[0]!;
@@ -160,8 +161,8 @@ function signWitness(signing: Signing, step: Step): void {
 }
 
 /**
- * Fills `data` with the scriptSig and witness for an output; true when they satisfy it under the standard flags.
- * What `data` holds already (signatures, scripts, keys) is used; what is already complete stays as it is.
+ * Fills `data` with the scriptSig and witness for an output; true when they satisfy it under the standard flags. Signatures,
+ * scripts and keys already in `data` are used; complete data is not changed.
  */
 export function produceSignature(
   provider: SigningProvider,
@@ -194,7 +195,7 @@ function satisfies(data: SignatureData, scriptPubKey: Bytes, creator: SignatureC
   return verifyScript(scriptSig, scriptPubKey, scriptWitness, flags, creator.checker) === SCRIPT_ERROR.OK;
 }
 
-/** Whether an output could be spent if all its private keys were there, by the scripts and public keys known. */
+/** Whether an output could be spent with the known scripts and public keys, if all private keys were available. */
 export function isSolvable(provider: SigningProvider, scriptPubKey: Bytes): boolean {
   return produceSignature(provider, DUMMY_CREATOR, scriptPubKey, emptySignatureData());
 }

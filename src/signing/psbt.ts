@@ -1,6 +1,6 @@
 /**
- * Partially signed transactions as data: what the parts know of one transaction that is being signed (BIP174).
- * Bytes are `psbtCodec.ts`, what can be done with one is `psbtRoles.ts`. Source: Core 0.17 script/sign.h
+ * Partially signed transactions as data: the information of the parties about one transaction that is being signed (BIP174).
+ * `psbtCodec.ts` has the serialization, `psbtRoles.ts` the operations. Source: Core 0.17 script/sign.h
  * `PartiallySignedTransaction`, `PSBTInput`, `PSBTOutput`.
  */
 import type { Transaction, TxOutput } from '../primitives/transaction.js';
@@ -10,18 +10,18 @@ import type { KeySignature } from './signatureData.js';
 /** Fingerprint of the master key (as a little-endian number of its four bytes), then the child numbers. */
 export type KeyPath = readonly number[];
 
-/** Keys and values that this version does not know, by key, a byte a character. They are passed on. */
+/** Unknown keys and values, by key, one character per byte. They are preserved. */
 export type UnknownFields = ReadonlyMap<string, Bytes>;
 
-/** Scripts are empty if there is none. Maps are changed by way of `ownMap`. */
+/** Scripts are empty if there are none. Maps are modified through `ownMap`. */
 export interface PsbtInput {
-  /** The whole transaction that is spent. */
+  /** The whole spent transaction. */
   nonWitnessUtxo: Transaction | null;
-  /** The spent output alone, where the signature covers its amount. */
+  /** The spent output alone, for signatures that cover its amount. */
   witnessUtxo: TxOutput | null;
   /** Signatures by key id (`keyIdOf`). */
   partialSignatures: ReadonlyMap<string, KeySignature>;
-  /** Signed 32-bit; 0 and below: none given. */
+  /** Signed 32-bit; 0 and below: not given. */
   sighashType: number;
   redeemScript: Bytes;
   witnessScript: Bytes;
@@ -49,16 +49,16 @@ export interface Psbt {
 }
 
 /**
- * Most fields of one map. The reference knows no bound; here a map is rebuilt as a whole when it grows, and no PSBT that
- * means anything comes near.
+ * Maximum number of fields in one map. The reference has no limit; here a growing map is rebuilt as a whole, and no
+ * meaningful PSBT comes close.
  */
 export const MAX_MAP_FIELDS = 500_000;
 
-/** What all have that have nothing: most of them, and there may be a million inputs or outputs. */
+/** Shared empty map for parts without entries: most of them, and there may be a million inputs or outputs. */
 export const NO_ENTRIES: ReadonlyMap<string, never> = new Map<string, never>();
 const NO_ITEMS: readonly Bytes[] = [];
 
-/** A map of a part, or of the whole, to be changed: from here on its own. */
+/** Returns a map of a part, or of the whole PSBT, for modification; it is no longer shared. */
 export function ownMap<K extends string, P extends Record<K, ReadonlyMap<string, unknown>>>(
   part: P,
   name: K,
@@ -68,7 +68,7 @@ export function ownMap<K extends string, P extends Record<K, ReadonlyMap<string,
   return part[name] as unknown as Map<string, EntryOf<P[K]>>;
 }
 
-/** What is in a map. */
+/** Type of the entries of a map. */
 export type EntryOf<M> = M extends ReadonlyMap<string, infer V> ? V : never;
 
 export function emptyPsbtInput(): PsbtInput {
@@ -90,12 +90,15 @@ export function emptyPsbtOutput(): PsbtOutput {
   return { redeemScript: EMPTY_BYTES, witnessScript: EMPTY_BYTES, keyPaths: NO_ENTRIES, unknown: NO_ENTRIES };
 }
 
-/** Whether the input needs nothing more. Source: `PSBTInputSigned`. */
+/** Whether the input is complete. Source: `PSBTInputSigned`. */
 export function isInputFinal(input: PsbtInput): boolean {
   return input.finalScriptSig.length > 0 || input.finalScriptWitness.length > 0;
 }
 
-/** At most one form of the spent output, and that with the amount for whatever is of a witness. Source: `IsSane`. */
+/**
+ * Whether there is at most one form of the spent output; with witness data it must be the one with the amount. Source:
+ * `IsSane`.
+ */
 export function isInputSane(input: PsbtInput): boolean {
   if (input.witnessUtxo !== null) return input.nonWitnessUtxo === null;
   return input.witnessScript.length === 0 && input.finalScriptWitness.length === 0;

@@ -1,6 +1,6 @@
 /**
- * The bytes of partially signed transactions (BIP174, version 0 as Core 0.17 has it): maps of keys and values, for the
- * whole, for each input, for each output. Source: Core 0.17 script/sign.h, `Serialize` and `Unserialize`.
+ * The serialization of partially signed transactions (BIP174, version 0 as in Core 0.17): maps of keys and values for the
+ * whole, for each input, and for each output. Source: Core 0.17 script/sign.h, `Serialize` and `Unserialize`.
  */
 import { COMPRESSED_KEY_SIZE, UNCOMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
 import type { Transaction, TxInput, TxOutput } from '../primitives/transaction.js';
@@ -53,24 +53,24 @@ const OUTPUT = { REDEEM_SCRIPT: 0, WITNESS_SCRIPT: 1, BIP32_DERIVATION: 2 } as c
 /** Items of a list between two pauses. */
 const ITEMS_AT_ONCE = 256;
 
-/** An output of this value is none, to the reference. */
+/** In the reference, an output with this value is null. */
 const NO_VALUE = -1n;
 
-/** The bytes are no PSBT. The message is the reference's. */
+/** The bytes are not a PSBT. The message is the reference's. */
 export class PsbtError extends Error {
   override readonly name = 'PsbtError';
 }
 
 export const TOO_MANY_FIELDS = 'too many fields in one map';
 
-/** The PSBT is whole, but bytes follow. */
+/** The PSBT is complete, but further bytes follow. */
 export class PsbtExtraDataError extends PsbtError {
   constructor() {
     super('extra data after PSBT');
   }
 }
 
-/** Runs `read` and wants it to take exactly the length in front. Source: `UnserializeFromVector`. */
+/** Runs `read`, which must consume exactly the length in the preceding field. Source: `UnserializeFromVector`. */
 function* sized<T>(reader: Reader, read: () => Slices<T>): Slices<T> {
   const size = reader.compactSize();
   const start = reader.offset;
@@ -79,7 +79,7 @@ function* sized<T>(reader: Reader, read: () => Slices<T>): Slices<T> {
   return value;
 }
 
-/** Refuses a field that is there already, and a key that says more than its type. */
+/** Rejects a duplicate field, and a key with more than its type. */
 function single(isPresent: boolean, key: Bytes, shortName: string, longName = shortName): void {
   if (isPresent) throw new PsbtError(`Duplicate Key, ${shortName} already provided`);
   if (key.length !== 1) throw new PsbtError(`${longName} key is more than one byte type`);
@@ -330,7 +330,7 @@ class MapWriter {
 }
 
 /**
- * QUIRK: the spent transaction is read with its witness and written without, as in the reference; its id stays.
+ * QUIRK: the spent transaction is read with its witness and written without, as in the reference; its txid does not change.
  * Test: test/vectors/psbt.test.ts.
  */
 function* writeUtxo(map: MapWriter, { nonWitnessUtxo, witnessUtxo }: PsbtInput): Slices<void> {
@@ -342,7 +342,7 @@ function* writeUtxo(map: MapWriter, { nonWitnessUtxo, witnessUtxo }: PsbtInput):
   }
 }
 
-/** What is not written of a final input any more. */
+/** Writes the fields that a final input no longer has. */
 function* writeSigningData(map: MapWriter, input: PsbtInput): Slices<void> {
   for (const [, { publicKey, signature }] of yield* sortedEntriesInSlices(input.partialSignatures)) {
     map.field(INPUT.PARTIAL_SIGNATURE, publicKey, signature);
@@ -401,8 +401,8 @@ export function* formatPsbtInSlices(psbt: Psbt): Slices<Buffer> {
 }
 
 /**
- * The bytes of a PSBT that knows only its transaction, without scripts and witnesses: `formatPsbt` of `createPsbt`,
- * whose maps would take far more memory than what they are written as.
+ * The bytes of a PSBT that has only its transaction, without scripts and witnesses. Equals `formatPsbt` of `createPsbt`,
+ * whose maps would take far more memory than the result.
  */
 export function* formatBarePsbtInSlices(tx: Transaction): Slices<Buffer> {
   const inputs: TxInput[] = [];

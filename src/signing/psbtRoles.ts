@@ -27,7 +27,7 @@ import { InputSigner } from './signatureCreator.js';
 import { emptySignatureData, insertAll, keyIdOf, type SignatureData } from './signatureData.js';
 import { NO_KEYS, type SigningProvider } from './signingProvider.js';
 
-/** Creator: an empty PSBT of a transaction, whose scriptSigs and witnesses are left out. */
+/** Creator: an empty PSBT of a transaction, without its scriptSigs and witnesses. */
 export function createPsbt(tx: Transaction): Psbt {
   const inputs = tx.inputs.map((input) => ({ ...input, scriptSig: EMPTY_BYTES, witness: [] }));
   return {
@@ -38,15 +38,15 @@ export function createPsbt(tx: Transaction): Psbt {
   };
 }
 
-/** Whether two PSBTs are about the same transaction. */
+/** Whether two PSBTs have the same transaction. */
 export function isSameTransaction(a: Psbt, b: Psbt): boolean {
   return equalBytes(txid(a.tx), txid(b.tx));
 }
 
-/** Entries looked at between two pauses. */
+/** Entries processed between two pauses. */
 const ENTRIES_AT_ONCE = 1024;
 
-/** Entries of a map that another part lacks, in slices. */
+/** Inserts the entries of a map that another part lacks, in slices. */
 function* insertInSlices<K extends string, P extends Record<K, ReadonlyMap<string, unknown>>>(
   part: P,
   name: K,
@@ -90,8 +90,8 @@ function* mergeOutput(into: PsbtOutput, from: PsbtOutput): Slices<void> {
 }
 
 /**
- * Combiner: adds what another PSBT of the same transaction (`isSameTransaction`) knows; what is there already stays.
- * The result may be inconsistent (`isPsbtSane`). Throws `PsbtError` where it would know too much.
+ * Combiner: adds the data of another PSBT of the same transaction (`isSameTransaction`); existing data is kept. The result
+ * may be inconsistent (`isPsbtSane`). Throws `PsbtError` if a map would become too large.
  */
 export function combinePsbt(into: Psbt, from: Psbt): void {
   atOnce(combinePsbtInSlices(into, from));
@@ -141,7 +141,7 @@ function storeInput(input: PsbtInput, data: SignatureData): void {
   if (data.scriptWitness.length > 0) input.finalScriptWitness = data.scriptWitness;
 }
 
-/** The output that an input spends, as far as the PSBT tells; null too where what it tells does not fit. */
+/** The output that an input spends, as far as the PSBT contains it; null also if its data is inconsistent. */
 export function spentOutput(psbt: Psbt, index: number): TxOutput | null {
   const { nonWitnessUtxo, witnessUtxo } = psbt.inputs[index]!;
   if (nonWitnessUtxo === null) return witnessUtxo;
@@ -151,16 +151,16 @@ export function spentOutput(psbt: Psbt, index: number): TxOutput | null {
 }
 
 export interface SignedInput {
-  /** Whether the input is final now. */
+  /** Whether the input is now final. */
   readonly complete: boolean;
-  /** What was found on the way, its public keys among them; empty of an input that could not be looked at. */
+  /** Data found during signing, including public keys; empty for an input that could not be examined. */
   readonly data: SignatureData;
 }
 
 /**
  * Updater and signer of one input: fills in scripts, signs with the provider's keys and finalizes what is complete.
- * Where only the spent output is known, without its transaction, its amount cannot be checked: then only a
- * witness signature, which covers the amount, is made. The inputs of one PSBT may share a `PrecomputedSighash`.
+ * If only the spent output is known, without its transaction, its amount cannot be verified: then only a witness signature,
+ * which covers the amount, is created. The inputs of one PSBT may share a `PrecomputedSighash`.
  */
 export function signPsbtInput(
   psbt: Psbt,
@@ -186,7 +186,7 @@ export function signPsbtInput(
   return { complete, data };
 }
 
-/** Updater of one output: fills in the scripts that the provider knows of it, so that signers recognise change. */
+/** Updater of one output: adds the scripts that the provider has for it, so that signers can recognize change. */
 export function updatePsbtOutput(psbt: Psbt, index: number, provider: SigningProvider): SignatureData {
   const output = psbt.outputs[index]!;
   const { value, script } = psbt.tx.outputs[index]!;
@@ -199,7 +199,10 @@ export function updatePsbtOutput(psbt: Psbt, index: number, provider: SigningPro
   return data;
 }
 
-/** Finalizer: makes final what has all its signatures; true when every input is. It lets the event loop run meanwhile. */
+/**
+ * Finalizer: finalizes inputs that have all their signatures; true when every input is final. The event loop runs during the
+ * work.
+ */
 export async function finalizePsbt(psbt: Psbt): Promise<boolean> {
   const shared = new PrecomputedSighash(psbt.tx);
   await inSlices(shared.prepareInSlices());
@@ -212,7 +215,7 @@ export async function finalizePsbt(psbt: Psbt): Promise<boolean> {
   return complete;
 }
 
-/** Extractor: the transaction with what is final of its inputs. */
+/** Extractor: the transaction with the final inputs. */
 export function extractTransaction(psbt: Psbt): Transaction {
   return atOnce(extractTransactionInSlices(psbt));
 }

@@ -1,5 +1,5 @@
 /**
- * One input of a raw transaction: signing it with what it holds already, and whether it is good.
+ * Signs one input of a raw transaction, using the signatures that it already has, and verifies the result.
  * Source: lbrycrd rpc/rawtransaction.cpp `SignTransaction`, the part for each input.
  */
 import type { Transaction, TxOutput } from '../primitives/transaction.js';
@@ -14,7 +14,7 @@ import { produceSignature } from './produceSignature.js';
 import { InputSigner } from './signatureCreator.js';
 import type { SigningProvider } from './signingProvider.js';
 
-/** What the inputs of a transaction are signed with. */
+/** Data for signing the inputs of a transaction. */
 export interface SigningTask {
   readonly tx: Transaction;
   readonly provider: SigningProvider;
@@ -30,12 +30,12 @@ export function signingTask(
   return { tx, provider, hashType, shared: new PrecomputedSighash(tx) };
 }
 
-/** Sets scriptSig and witness of the input, signatures that it holds kept. */
+/** Sets scriptSig and witness of the input, keeping its existing signatures. */
 export function signInput(task: SigningTask, index: number, spent: TxOutput): void {
   const { tx, provider, hashType, shared } = task;
   const input = tx.inputs[index]!;
   const data = dataFromInput(tx, index, spent, shared);
-  // SINGLE without an output of that number would sign nothing at all.
+  // SINGLE without an output of that number would sign no output.
   const isSingle = (hashType & ~SIGHASH.ANYONECANPAY) === SIGHASH.SINGLE;
   if (!isSingle || index < tx.outputs.length) {
     const signer = new InputSigner(tx, index, spent.value, hashType, shared);
@@ -45,7 +45,7 @@ export function signInput(task: SigningTask, index: number, spent: TxOutput): vo
   input.witness = data.scriptWitness;
 }
 
-/** Null for an input that satisfies the output it spends, else what is wrong with it. */
+/** Null for an input that satisfies the output it spends, else an error message. */
 export function inputProblem({ tx, shared }: SigningTask, index: number, spent: TxOutput): string | null {
   const { scriptSig, witness } = tx.inputs[index]!;
   const checker = new TransactionChecker(tx, index, spent.value, shared, ecdsaBackend());

@@ -1,7 +1,7 @@
 /**
- * Making single signatures: for an input of a transaction, or of the right size only.
- * Deterministic (RFC 6979) with low R, so that equal questions give equal bytes. Source: Core 0.17 script/sign.cpp
- * `MutableTransactionSignatureCreator`, `DummySignatureCreator`.
+ * Creates single signatures: for an input of a transaction, or dummies of the right size. Deterministic (RFC 6979) with low
+ * R, so equal inputs give equal bytes. Source: Core 0.17 script/sign.cpp `MutableTransactionSignatureCreator`,
+ * `DummySignatureCreator`.
  */
 import { ecdsaBackend, signHash } from '../crypto/ecdsa.js';
 import { COMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
@@ -18,7 +18,7 @@ import { concatBytes, type Bytes } from '../util/bytes.js';
 import type { SigningProvider } from './signingProvider.js';
 
 export interface SignatureCreator {
-  /** Holds what was made against the output. */
+  /** Verifies created signatures against the output. */
   readonly checker: SignatureChecker;
   /** DER and hash type byte, or null without the key. */
   createSignature(
@@ -29,7 +29,7 @@ export interface SignatureCreator {
   ): Bytes | null;
 }
 
-/** Signs one input. The transaction must not change meanwhile but for scriptSigs and witnesses. */
+/** Signs one input. The transaction must not change during its lifetime, except for scriptSigs and witnesses. */
 export class InputSigner implements SignatureCreator {
   readonly checker: SignatureChecker;
   readonly #tx: Transaction;
@@ -38,7 +38,7 @@ export class InputSigner implements SignatureCreator {
   readonly #hashType: number;
   readonly #shared: PrecomputedSighash;
 
-  /** `amount` is that of the spent output; the inputs of a transaction may share one `PrecomputedSighash`. */
+  /** `amount` is the amount of the spent output; the inputs of a transaction may share one `PrecomputedSighash`. */
   constructor(
     tx: Transaction,
     inputIndex: number,
@@ -82,7 +82,7 @@ const ACCEPT_ALL: SignatureChecker = {
   checkSequence: () => false,
 };
 
-/** Something in strict DER of the given lengths of R and S. */
+/** A dummy in strict DER with the given lengths of R and S. */
 function dummySignature(rLength: number, sLength: number): Bytes {
   const signature = Buffer.alloc(rLength + sLength + 7);
   signature[0] = 0x30;
@@ -101,7 +101,7 @@ function dummyCreator(rLength: number): SignatureCreator {
   return { checker: ACCEPT_ALL, createSignature: () => dummySignature(rLength, 32) };
 }
 
-/** 71 bytes for every key, asked for or not: how large an input will be. */
+/** 71 bytes for every key, known or not: to estimate the size of an input. */
 export const DUMMY_CREATOR: SignatureCreator = dummyCreator(32);
-/** 72 bytes: how large an input can get that others sign. */
+/** 72 bytes: to estimate the maximum size of an input signed by others. */
 export const DUMMY_MAXIMUM_CREATOR: SignatureCreator = dummyCreator(33);

@@ -1,5 +1,5 @@
 /**
- * What is known about satisfying one output: signatures and scripts found so far, and the input made of them.
+ * Data for satisfying one output: signatures and scripts found so far, and the input created from them.
  * Source: Core 0.17 script/sign.h `SignatureData`.
  */
 import { hasPublicKeySize } from '../crypto/ecdsaEncoding.js';
@@ -7,7 +7,7 @@ import { hash160 } from '../crypto/hash.js';
 import { EMPTY_BYTES, toLatin1, type Bytes } from '../util/bytes.js';
 import { atOnce, sortedInSlices, type Slices } from '../util/slices.js';
 
-/** A signature (DER and its hash type byte) and the key that it belongs to. */
+/** A signature (DER and its hash type byte) and its public key. */
 export interface KeySignature {
   readonly publicKey: Bytes;
   readonly signature: Bytes;
@@ -16,16 +16,16 @@ export interface KeySignature {
 export interface SignatureData {
   /** Whether scriptSig and witness satisfy the output. */
   complete: boolean;
-  /** Whether a witness was made: the amount is signed then. */
+  /** Whether a witness was created: then the amount is signed. */
   witness: boolean;
   scriptSig: Bytes;
   scriptWitness: Bytes[];
-  /** Empty where there is none; so is the next. */
+  /** Empty if there is none, as is the witness script. */
   redeemScript: Bytes;
   witnessScript: Bytes;
   /** Signatures by key id (`keyIdOf`). */
   signatures: Map<string, KeySignature>;
-  /** Every public key met, by key id. */
+  /** Every public key found, by key id. */
   publicKeys: Map<string, Bytes>;
 }
 
@@ -42,17 +42,17 @@ export function emptySignatureData(): SignatureData {
   };
 }
 
-/** The bytes where their first one announces their length, else no key at all (empty). Source: `CPubKey::Set`. */
+/** The bytes if their first one matches their length, else an empty key. Source: `CPubKey::Set`. */
 export function asPublicKey(bytes: Bytes): Bytes {
   return hasPublicKeySize(bytes) ? bytes : EMPTY_BYTES;
 }
 
-/** HASH160 of the key as a map key, a byte a character; their string order is the byte order. */
+/** HASH160 of the key as a map key, one character per byte; string order is byte order. */
 export function keyIdOf(publicKey: Bytes): string {
   return toLatin1(hash160(publicKey));
 }
 
-/** Entries that `into` lacks. */
+/** Inserts entries that `into` lacks. */
 export function insertAll<V>(into: Map<string, V>, from: ReadonlyMap<string, V>): void {
   for (const [key, value] of from) if (!into.has(key)) into.set(key, value);
 }
@@ -75,7 +75,7 @@ function compareEntries([a]: [string, unknown], [b]: [string, unknown]): number 
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Adds what another one knows; a complete one replaces this. Source: `MergeSignatureData`. */
+/** Adds the data of another one; if that is complete, it replaces this one. Source: `MergeSignatureData`. */
 export function combineSignatures(into: SignatureData, other: SignatureData): void {
   if (into.complete) return;
   if (other.complete) {

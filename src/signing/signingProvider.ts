@@ -1,7 +1,7 @@
 /**
- * Where signing finds keys and scripts: a narrow interface that a wallet, a list of given keys or nothing at all can
- * fill. Ids are the HASH160 of a public key or of a script, 20 bytes. Source: Core 0.17 script/sign.h
- * `SigningProvider`, keystore.cpp `CBasicKeyStore`.
+ * The source of keys and scripts for signing: a narrow interface, implemented by a wallet, a list of given keys, or an empty
+ * source. Ids are the HASH160 of a public key or of a script, 20 bytes. Source: Core 0.17 script/sign.h `SigningProvider`,
+ * keystore.cpp `CBasicKeyStore`.
  */
 import { COMPRESSED_KEY_SIZE, isValidPrivateKey } from '../crypto/ecdsaEncoding.js';
 import { hash160 } from '../crypto/hash.js';
@@ -11,28 +11,28 @@ import { assert } from '../util/assert.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { ecdsaBackend } from '../crypto/ecdsa.js';
 
-/** A private key and the public key by which it is known, whose form (33 or 65 bytes) belongs to it. */
+/** A private key and its public key, in compressed or uncompressed form (33 or 65 bytes). */
 export interface SigningKey {
   readonly privateKey: Bytes;
   readonly publicKey: Bytes;
 }
 
-/** Answers are not to be changed; null is "not known here". */
+/** Results must not be modified; null means unknown. */
 export interface SigningProvider {
-  /** The redeem or witness script of that id. That of a witness script is RIPEMD160 of the witness program. */
+  /** The redeem or witness script with that id. The id of a witness script is the RIPEMD160 of the witness program. */
   script(scriptId: Bytes): Bytes | null;
   publicKey(keyId: Bytes): Bytes | null;
   signingKey(keyId: Bytes): SigningKey | null;
 }
 
-/** Knows nothing: what can be completed from signatures that are there already, is. */
+/** Has no keys: only inputs with all signatures can be completed. */
 export const NO_KEYS: SigningProvider = {
   script: () => null,
   publicKey: () => null,
   signingKey: () => null,
 };
 
-/** The same without private keys: scripts and public keys are filled in, nothing is signed. */
+/** The same without private keys: scripts and public keys are added, but nothing is signed. */
 export function publicOnly(provider: SigningProvider): SigningProvider {
   return {
     script: (scriptId) => provider.script(scriptId),
@@ -41,7 +41,7 @@ export function publicOnly(provider: SigningProvider): SigningProvider {
   };
 }
 
-/** 32 bytes and the form of the public key to a signing key. The private key must be valid. */
+/** Creates a signing key from 32 bytes and the form of the public key. The private key must be valid. */
 export function signingKeyOf(privateKey: Bytes, compressed: boolean): SigningKey {
   assert(isValidPrivateKey(privateKey), 'a private key in range');
   return { privateKey, publicKey: ecdsaBackend().publicKeyOf(privateKey, compressed) };
@@ -52,7 +52,7 @@ export class MemoryKeyStore implements SigningProvider {
   readonly #keys = new Map<string, SigningKey>();
   readonly #scripts = new Map<string, Bytes>();
 
-  /** Knows the key's P2WPKH program too, so that P2SH-P2WPKH outputs are found. */
+  /** Adds the key's P2WPKH program too, so that P2SH-P2WPKH outputs are found. */
   addKey(key: SigningKey): void {
     const keyId = hash160(key.publicKey);
     this.#keys.set(toLatin1(keyId), key);
@@ -61,7 +61,7 @@ export class MemoryKeyStore implements SigningProvider {
     }
   }
 
-  /** False, and nothing kept, when the script is too long to be pushed. */
+  /** False, without adding it, when the script is too long to be pushed. */
   addScript(script: Bytes): boolean {
     if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
     this.#setScript(script);

@@ -1,6 +1,6 @@
 /**
- * What SQLite says of a file that it cannot open, read or write, in plain words. SQLite names neither the file nor the
- * system's reason, so both are searched where the file lies.
+ * Plain error messages for a file that SQLite cannot open, read or write. SQLite reports neither the file nor the system's
+ * reason, so both are found by examining the file's folder.
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,7 +11,7 @@ import {
   systemErrorText,
 } from '../util/text/environmentError.js';
 
-/** Primary result codes (sqlite3.h) and texts of failures that are the file's, and the system's code for the last of them. */
+/** Primary result codes (sqlite3.h) and texts of file failures, and the corresponding system error code. */
 const FAILURES: readonly (readonly [code: number, text: RegExp, systemCode: string | null])[] = [
   [3, /access permission denied/i, 'EACCES'],
   [8, /readonly database/i, 'EROFS'],
@@ -19,10 +19,10 @@ const FAILURES: readonly (readonly [code: number, text: RegExp, systemCode: stri
   [13, /disk is full/i, 'ENOSPC'],
   [14, /unable to open database/i, null],
 ];
-/** Files that SQLite puts beside a database. */
+/** Files that SQLite creates beside a database. */
 const BESIDE = ['', '-wal', '-shm', '-journal'] as const;
 
-/** What hinders SQLite at a path; null if nothing is found. */
+/** The cause of a failure at a path; null if none is found. */
 function hindrance(path: string): { path: string; code: string } | null {
   for (const suffix of BESIDE) {
     const file = path + suffix;
@@ -42,7 +42,7 @@ function hindrance(path: string): { path: string; code: string } | null {
   return null;
 }
 
-/** A failure of the file for the operator, as an `EnvironmentError`; anything else is answered as it is. */
+/** A file failure as an `EnvironmentError` for the operator; other errors are returned unchanged. */
 export function sqliteFileError(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error;
   if (systemErrorCode(error) !== null) return environmentError(error, path);

@@ -1,6 +1,6 @@
 /**
- * The one place that knows where SQLite comes from: Node's own where it has FTS5 (22.13 and up), else the package
- * `@photostructure/sqlite`, which has the same calls and brings binaries for most machines.
+ * The only module that chooses the SQLite implementation: Node's own if it has FTS5 (22.13 and later), else the package
+ * `@photostructure/sqlite`, which has the same API and binaries for most machines.
  */
 import { createRequire, isBuiltin } from 'node:module';
 import { EnvironmentError } from '../util/text/environmentError.js';
@@ -20,7 +20,7 @@ export interface SqliteStatement {
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
-  /** Makes a function for use in SQL; what it throws ends the statement. */
+  /** Registers a function for use in SQL; an error that it throws ends the statement. */
   function(name: string, run: (...values: SqlValue[]) => SqlValue): void;
   close(): void;
 }
@@ -36,12 +36,15 @@ interface SqliteModule {
   readonly DatabaseSync: new (path: string) => SqliteDatabase;
 }
 
-/** Whether the index's kind of full text table can be made: FTS5 with deletion from tables without content (SQLite 3.43). */
+/**
+ * Statement that tests for the required kind of full text table: FTS5 with deletion from tables without content (SQLite
+ * 3.43).
+ */
 const PROBE = `CREATE VIRTUAL TABLE probe USING fts5(words, content='', contentless_delete=1, detail=none)`;
 
 const PACKAGE = '@photostructure/sqlite';
 
-/** Node's own module, without the warning that it is experimental. Throws where there is none. */
+/** Node's own module, without the warning that it is experimental. Throws if it does not exist. */
 async function importBuiltIn(): Promise<SqliteModule> {
   const emitWarning = process.emitWarning;
   const name: string = 'node:sqlite';
@@ -78,14 +81,14 @@ const SOURCES: readonly Source[] = [
   { name: PACKAGE, load: importPackage },
 ];
 
-/** Error codes of a module that is not there, as opposed to one that fails. Source: Node's errors. */
+/** Error codes of a missing module, as opposed to one that fails. Source: Node's errors. */
 const ABSENT: ReadonlySet<unknown> = new Set([
   'ERR_UNKNOWN_BUILTIN_MODULE',
   'ERR_MODULE_NOT_FOUND',
   'MODULE_NOT_FOUND',
 ]);
 
-/** The first source that can be used. Throws an `EnvironmentError` of one line that begins with `neededBy`. */
+/** The first usable implementation. Throws an `EnvironmentError` with a one-line message that begins with `neededBy`. */
 export async function findSqlite(
   neededBy: string,
   sources: readonly Source[] = SOURCES,
@@ -108,15 +111,15 @@ export async function findSqlite(
 let found: Promise<SqliteProvider> | undefined;
 
 /**
- * The provider of this process. `neededBy` is what the user typed that needs it. Throws `EnvironmentError`, which says what
- * helps, when there is none.
+ * The implementation for this process. `neededBy` is the user's option or command that needs it. Throws `EnvironmentError`
+ * with the remedy if there is none.
  */
 export function loadSqlite(neededBy = 'This'): Promise<SqliteProvider> {
   found ??= findSqlite(neededBy);
   return found;
 }
 
-/** Whether there is SQLite, of Node or of a package, without loading it. */
+/** Whether SQLite is available, from Node or a package; does not load it. */
 export function hasSqlite(): boolean {
   if (isBuiltin('node:sqlite')) return true;
   try {

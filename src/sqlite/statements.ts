@@ -1,7 +1,7 @@
-/** Statements of one connection, prepared once and kept, and transactions. */
+/** Transactions, and cached prepared statements, of one connection. */
 import type { SqliteDatabase, SqliteStatement, SqlRow, SqlValue } from './sqliteProvider.js';
 
-/** Statements that are kept; filters make texts of many forms. Arbitrary. */
+/** Maximum number of cached statements; filters create many different ones. Arbitrary. */
 const MAX_KEPT = 500;
 
 export class Statements {
@@ -39,12 +39,12 @@ export class Statements {
     return Number(Object.values(this.get(sql, ...values)!)[0]);
   }
 
-  /** Inserts and tells the new row's number. */
+  /** Inserts a row and returns its number. */
   insert(sql: string, ...values: SqlValue[]): number {
     return Number(this.of(sql).run(...values).lastInsertRowid);
   }
 
-  /** Runs the task atomically; a nested call is a part of the outer one. */
+  /** Runs the task atomically; a nested call becomes part of the outer transaction. */
   transaction<T>(task: () => T): T {
     if (this.#depth > 0) return task();
     this.database.exec('BEGIN IMMEDIATE');
@@ -57,7 +57,7 @@ export class Statements {
       try {
         this.database.exec('ROLLBACK');
       } catch {
-        // A full disk has ended the transaction already; the first error is the reason.
+        // A full disk has already ended the transaction; the first error is the relevant one.
       }
       throw error;
     } finally {

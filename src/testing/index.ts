@@ -1,6 +1,6 @@
 /**
- * `lbcnode/testing`: a regtest node in a process of its own, on free loopback ports and in a temporary folder, for
- * integration tests of programs that talk to a node. Used by this project's own functional tests.
+ * `lbcnode/testing`: a regtest node in a separate process, on free loopback ports and in a temporary folder, for integration
+ * tests of programs that use a node. Also used by this project's functional tests.
  *
  *   const node = await startRegtest();
  *   await node.rpc('generatetoaddress', [101, address]);
@@ -15,17 +15,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface RegtestOptions {
-  /** Further command-line options, as `-txindex` or `-supportdelay=proportional`. */
+  /** Additional command-line options, such as `-txindex` or `-supportdelay=proportional`. */
   args?: readonly string[];
-  /** A folder to use and to leave behind; without one a temporary folder is made, and removed by `stop`. */
+  /** A folder to use and keep; by default a temporary folder is created, which `stop` deletes. */
   dataDir?: string;
-  /** Further environment variables of the process. */
+  /** Additional environment variables of the process. */
   env?: Readonly<Record<string, string>>;
-  /** How long starting may take, in milliseconds. */
+  /** Timeout of the start, in milliseconds. */
   timeoutMs?: number;
 }
 
-/** An error answer of the node. */
+/** An error response of the node. */
 export class RegtestRpcError extends Error {
   override readonly name = 'RegtestRpcError';
   readonly code: number;
@@ -43,27 +43,27 @@ export interface RegtestNode {
   readonly rpcPort: number;
   readonly p2pPort: number;
   readonly pid: number;
-  /** What the process printed so far. */
+  /** Output of the process so far. */
   output(): string;
-  /** Calls a method; rejects with `RegtestRpcError` when the node answers an error. */
+  /** Calls a method; rejects with `RegtestRpcError` when the node returns an error. */
   rpc<T = unknown>(
     method: string,
     params?: readonly unknown[] | Readonly<Record<string, unknown>>,
   ): Promise<T>;
-  /** Posts a body as it is; answers status and text. */
+  /** Posts a body unchanged; returns status and text. */
   post(body: string, path?: string): Promise<{ status: number; text: string }>;
   /** Stops the node cleanly and removes a temporary folder. */
   stop(): Promise<void>;
   /** Kills the process at once (SIGKILL) and keeps the folder. */
   kill(): Promise<void>;
-  /** Resolves with the exit code, or null when a signal ended it, once all that it printed was read. */
+  /** Resolves with the exit code, or null after a signal, when all output of the process has been read. */
   exited: Promise<number | null>;
 }
 
 const USER = 'regtest';
 const PASSWORD = 'regtest';
 
-/** A port of the loopback interface that was free a moment ago. */
+/** A currently free port of the loopback interface. */
 export async function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -77,10 +77,13 @@ export async function freePort(): Promise<number> {
   });
 }
 
-/** A port that was free a moment ago may be taken when the node wants it: then others are tried. */
+/** Number of attempts with other ports, since a free port may be taken before the node uses it. */
 const ATTEMPTS = 3;
 
-/** Starts a node and resolves once it answers and has imported what the arguments name. Rejects with what it printed when it ends before. */
+/**
+ * Starts a node. Resolves when it serves calls and has imported the files in its arguments. Rejects with its output if it
+ * exits early.
+ */
 export async function startRegtest(options: RegtestOptions = {}): Promise<RegtestNode> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -113,7 +116,7 @@ async function startOnce(options: RegtestOptions): Promise<RegtestNode> {
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Building an addon takes longer than tests wait, and none is needed for their short chains.
+      // Building an addon takes longer than the tests' timeouts, and their short chains do not need it.
       env: { ...process.env, LBCNODE_NATIVE_BUILD: '0', ...options.env },
     },
   );
@@ -170,7 +173,7 @@ async function startOnce(options: RegtestOptions): Promise<RegtestNode> {
   };
 }
 
-/** A command that the node started (`-blocknotify`) may hold its output open for as long as it likes. */
+/** A command started by the node (`-blocknotify`) may keep its output open indefinitely. */
 const DRAIN_MS = 1000;
 
 function untilEnded(child: ChildProcess): Promise<number | null> {
@@ -180,7 +183,7 @@ function untilEnded(child: ChildProcess): Promise<number | null> {
   });
 }
 
-/** What the node prints around an import during which it answers already. */
+/** Messages that the node prints at the start and end of an import during which it serves calls. */
 const IMPORT_BEGINS = 'Importing blocks, calls are answered meanwhile';
 const IMPORT_ENDED = 'All blocks are imported';
 
@@ -234,8 +237,8 @@ function httpPost(port: number, path: string, body: string): Promise<{ status: n
       },
     );
     call.on('error', (error: NodeJS.ErrnoException) => {
-      // The node closes a connection that was idle for some seconds, and this process may not know yet. Source: Node.js,
-      // documentation of `request.reusedSocket`.
+      // The node closes connections that were idle for some seconds, which this process may not have noticed yet. Source:
+      // Node.js, documentation of `request.reusedSocket`.
       if (call.reusedSocket && error.code === 'ECONNRESET') httpPost(port, path, body).then(resolve, reject);
       else reject(error);
     });

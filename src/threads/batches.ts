@@ -1,15 +1,15 @@
-/** Items for another thread, posted together: what comes up in one round of the event loop is one message. */
+/** Items for another thread, posted together: all items of one turn of the event loop are sent in one message. */
 
 import type { Transferable } from 'node:worker_threads';
 
-/** Either side of a port, as far as it is posted to. */
+/** Either side of a port, as a target of messages. */
 export interface PostingPort {
   postMessage(message: unknown, transfer: readonly Transferable[]): void;
 }
 
 export class Batches<Item> {
   private readonly port: PostingPort;
-  /** Runs before a batch is posted, and may add to it; what it promises is waited for. */
+  /** Called before a batch is posted, and may add items. A returned promise is awaited. */
   private readonly before: () => Promise<void> | undefined;
   private items: Item[] = [];
   private transfer: Transferable[] = [];
@@ -20,14 +20,14 @@ export class Batches<Item> {
     this.before = before;
   }
 
-  /** Bytes in `transfer` go over as they are, and are gone here. */
+  /** Buffers in `transfer` are moved to the other thread and cannot be used here afterwards. */
   add(item: Item, transfer: readonly Transferable[] = []): void {
     this.items.push(item);
     this.transfer.push(...transfer);
     this.schedule();
   }
 
-  /** Comes before all that waits. */
+  /** Adds an item before all waiting ones. */
   addFirst(item: Item, transfer: readonly Transferable[] = []): void {
     this.items.unshift(item);
     this.transfer.push(...transfer);

@@ -6,7 +6,7 @@ import type { CrossingErrors } from './crossingErrors.js';
 import type { AnswerItem, NoticeItem } from './protocol.js';
 
 export interface CallThreadOptions {
-  /** The program, as a path below `dist`. */
+  /** The thread's program, as a path below `dist`. */
   readonly program: readonly string[];
   /** What the program finds in `workerData`, and what of it is handed over. */
   readonly data: unknown;
@@ -65,7 +65,7 @@ export class CallThread {
     return this.failure === null;
   }
 
-  /** Calls without an answer. */
+  /** Number of pending calls. */
   get waitingCount(): number {
     return this.caller.waitingCount;
   }
@@ -91,7 +91,7 @@ export class CallThread {
     await this.exited;
   }
 
-  /** Ends the thread in the middle of what it does; its calls are rejected. */
+  /** Ends the thread immediately; its pending calls are rejected. */
   async terminate(): Promise<void> {
     await this.worker.terminate();
     await this.exited;

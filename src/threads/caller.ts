@@ -73,9 +73,9 @@ export class Caller<Owner = null, Context extends readonly unknown[] = readonly 
 
 /** Result of one call: a value, or pieces until the end. */
 export class Answer {
-  /** How it begins: with the value, or with the first piece. */
+  /** The start of the result: the value, or the stream of chunks. */
   readonly outcome: Promise<Outcome>;
-  /** Asks for this many more pieces; 0 for none any more. */
+  /** Requests this many more chunks; 0 cancels the call. */
   private readonly tell: (more: number) => void;
   private begin!: (outcome: Outcome) => void;
   private refuse!: (error: Error) => void;
@@ -91,7 +91,7 @@ export class Answer {
       this.begin = resolve;
       this.refuse = reject;
     });
-    // Who takes pieces is notified of a failure there.
+    // A failure is reported to the reader of the chunks instead.
     this.outcome.catch(() => undefined);
   }
 
@@ -130,7 +130,7 @@ export class Answer {
   async *pieces(): AsyncGenerator<unknown> {
     try {
       for (let taken = 0; ; taken++) {
-        // The first comes unasked.
+        // The first chunk is sent without a request.
         if (taken > 0 && !this.isOver) this.tell(taken === 1 ? PIECES_AHEAD : 1);
         while (this.waiting.length === 0 && !this.isOver)
           await new Promise<void>((resolve) => (this.wake = resolve));

@@ -11,7 +11,7 @@ export const PIECES_AHEAD = 2;
 /** From the caller. `context` is what the callee knows of the caller besides. */
 export type CallItem<Context extends readonly unknown[] = readonly []> =
   | readonly ['call', id: number, method: string, args: readonly unknown[], ...context: Context]
-  /** The number of further pieces of an answer that may be sent. */
+  /** Allows this many further chunks of a result. */
   | readonly ['more', id: number, count: number]
   | readonly ['cancel', id: number];
 
@@ -27,7 +27,7 @@ export type AnswerItem<Note = undefined> =
 /** A text for the operator from a thread that was opened. */
 export type NoticeItem = readonly ['notice', text: string];
 
-/** A result whose buffers are handed over instead of copied. */
+/** A result whose buffers are transferred instead of copied. */
 export class Transferred<Value = unknown> {
   readonly value: Value;
   readonly transfer: readonly Transferable[];

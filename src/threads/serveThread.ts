@@ -5,7 +5,7 @@ import type { CrossingErrors } from './crossingErrors.js';
 import { Pieces, Transferred, type AnswerItem, type CallItem, type NoticeItem } from './protocol.js';
 
 export interface ServedObject {
-  /** A text for the operator; it is sent before any answer. */
+  /** A message for the operator; it is sent before any result. */
   readonly notice?: string | null;
   /** Ends the thread. */
   close(): unknown;

@@ -1,4 +1,4 @@
-/** A broken invariant: a bug of ours, never a verdict about a block or a transaction. The node stops on it. */
+/** A violated invariant: a bug in this program, never a verdict on a block or a transaction. The node stops on it. */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError';
 }

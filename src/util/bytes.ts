@@ -1,6 +1,6 @@
 /**
  * Byte-string helpers shared by every layer: hex, comparison, concatenation, map keys.
- * Owns no state. Hashes are 32-byte arrays in wire order; only RPC and logs reverse them.
+ * Stateless. Hashes are 32-byte arrays in wire order; only RPC and logs reverse them.
  */
 
 export type Bytes = Uint8Array;
@@ -30,7 +30,7 @@ export function fromHex(text: string): Buffer {
   return Buffer.from(text, 'hex');
 }
 
-/** Scratch memory for reversing hashes; none is longer. */
+/** Buffer for reversing hashes; none is longer. */
 const reversed = Buffer.alloc(64);
 
 /** Hash to its printed form: reversed hex. */
@@ -41,7 +41,7 @@ export function hashToHex(hash: Bytes): string {
   return reversed.toString('hex', 0, length);
 }
 
-/** Printed form (64 or 40 hex digits, any even length) to wire order. Throws `RangeError` on bad hex. */
+/** Printed form (64 or 40 hex digits, any even length) to wire order. Throws `RangeError` on invalid hex. */
 export function hashFromHex(text: string): Buffer {
   return fromHex(text).reverse();
 }
@@ -50,7 +50,7 @@ export function equalBytes(a: Bytes, b: Bytes): boolean {
   return a.length === b.length && asBuffer(a).equals(b);
 }
 
-/** Unsigned lexicographic order: negative, zero, positive. */
+/** Unsigned lexicographic order: returns a negative number, zero or a positive number. */
 export function compareBytes(a: Bytes, b: Bytes): number {
   return Buffer.compare(a, b);
 }
@@ -59,7 +59,7 @@ export function concatBytes(...parts: Bytes[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** One UTF-16 code unit a byte: a compact map key whose string order is the byte order. */
+/** One UTF-16 code unit per byte: a compact map key whose string order is the byte order. */
 export function toLatin1(bytes: Bytes): string {
   return asBuffer(bytes).toString('latin1');
 }

@@ -20,12 +20,12 @@ export function nextSlot(slots: Int32Array, slot: number): number {
   return (slot + 1) & (slots.length - 1);
 }
 
-/** The four bytes at an offset, as one number. */
+/** The four bytes at an offset, as a number. */
 export function wordAt(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** The same of a text with a byte a character. */
+/** The same for a text with one byte per character. */
 export function wordOf(text: string, at = 0): number {
   return (
     text.charCodeAt(at) |
@@ -42,7 +42,7 @@ export function enterSlot(slots: Int32Array, word: number, number: number): void
   slots[slot] = number + 1;
 }
 
-/** Whether the bytes from `at` on are those of a text with a byte a character. */
+/** Whether the bytes from `at` on equal those of a text with one byte per character. */
 export function isText(bytes: Uint8Array, at: number, text: string): boolean {
   for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false;
   return true;

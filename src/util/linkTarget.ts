@@ -1,7 +1,10 @@
-/** Links to files: what is written in place of a file would take the place of the link. */
+/** Resolves symbolic links to files: a file that replaces the link's path would replace the link itself. */
 import { lstatSync, realpathSync } from 'node:fs';
 
-/** Where the file at a path is: where a link leads to, else the path. Throws the system's error (ENOENT for a link that leads nowhere). */
+/**
+ * The path of the actual file: the target of a link, else the path itself. Throws the system's error (ENOENT for a dangling
+ * link).
+ */
 export function linkTarget(path: string): string {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? realpathSync(path) : path;
 }

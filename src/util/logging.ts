@@ -1,5 +1,5 @@
 /**
- * The logging port: what every layer may log to, and the debug categories. Owns no output; `src/node/log/logger.ts` writes.
+ * The logging interface of every layer, and the debug categories. Writes nothing itself; `src/node/log/logger.ts` does.
  * Categories are those of the interface document's section 4.4, with `claims` for the claim trie.
  */
 
@@ -34,25 +34,25 @@ export type LogCategory = (typeof LOG_CATEGORIES)[number];
 
 export interface Logger {
   info(message: string): void;
-  /** Prefixed `Warning: ` unless the message says so itself. */
+  /** Prefixed with `Warning: ` unless the message contains it. */
   warn(message: string): void;
-  /** Prefixed `Error: ` unless the message says so itself. */
+  /** Prefixed with `Error: ` unless the message contains it. */
   error(message: string): void;
-  /** Written only while the category is being debug logged. Pass a function where the text is costly to make. */
+  /** Written only if the category is enabled. Pass a function if the text is expensive to create. */
   debug(category: LogCategory, message: string | (() => string)): void;
-  /** Whether `debug` of the category writes: to skip work that only a log line needs. */
+  /** Whether `debug` writes for this category: to skip work that only a log line needs. */
   willLog(category: LogCategory): boolean;
 }
 
-/** Switching categories while the node runs (the `logging` method). */
+/** Switches categories while the node runs (the `logging` method). */
 export interface LogControl {
-  /** Switches a category, or all by the names `all`, `1` and the empty one; false when there is no such category. */
+  /** Switches a category, or all by the names `all`, `1` and the empty string; false if the category is unknown. */
   setCategory(name: string, enabled: boolean): boolean;
-  /** Every category with whether it is being logged, in the order of `LOG_CATEGORIES`. */
+  /** Every category with its state, in the order of `LOG_CATEGORIES`. */
   categories(): readonly (readonly [LogCategory, boolean])[];
 }
 
-/** The set of categories being logged. Source: `BCLog::Logger::EnableCategory` and `GetLogCategory`. */
+/** The set of enabled categories. Source: `BCLog::Logger::EnableCategory` and `GetLogCategory`. */
 export class LogCategorySet implements LogControl {
   private readonly enabled = new Set<LogCategory>();
 
@@ -75,7 +75,7 @@ export class LogCategorySet implements LogControl {
   }
 }
 
-/** The categories a name stands for; none for `none` and `0`, null for an unknown name. */
+/** The categories for a name; empty for `none` and `0`, null for an unknown name. */
 function resolveCategory(name: string): readonly LogCategory[] | null {
   if (name === '' || name === '1' || name === 'all') return LOG_CATEGORIES;
   if (name === '0' || name === 'none') return [];

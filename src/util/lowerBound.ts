@@ -1,4 +1,4 @@
-/** Position of the first of sorted keys that is not below `key`; their count where all are. */
+/** Position of the first of the sorted keys that is not below `key`; the number of keys if all are below. */
 export function lowerBound(keys: readonly string[], key: string): number {
   let low = 0;
   for (let high = keys.length; low < high;) {

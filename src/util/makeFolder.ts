@@ -1,10 +1,13 @@
-/** Making folders. Node's own recursive making never ends below a place that takes no folders and says so by ENOENT (/proc). */
+/**
+ * Creates folders. Node's own recursive creation never ends below a place that cannot contain folders and reports ENOENT
+ * (/proc).
+ */
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** Makes a folder and those above it that are missing. Throws the system's error where one cannot be made. */
+/** Creates a folder and its missing parents. Throws the system's error if one cannot be created. */
 export function makeFolder(path: string, mode = 0o777): void {
   const parent = dirname(path);
   try {
@@ -16,7 +19,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
-/** A folder that is there already is none the worse for it. */
+/** An existing folder is not an error. */
 function mkdirOnce(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });

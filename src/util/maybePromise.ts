@@ -1,16 +1,16 @@
 /**
- * Values that are mostly at hand and must be waited for now and then. A promise costs more than reading a row from memory,
- * and lets others in between; so what need not be waited for goes without one.
+ * Values that are usually available synchronously, and sometimes only through a promise. A promise costs more than reading a
+ * row from memory, and lets other code run in between; synchronous values therefore need no promise.
  */
 
-/** A value, or the promise of it. The values are no thenables. */
+/** A value, or the promise of it. The values are not thenables. */
 export type MaybePromise<T> = T | Promise<T>;
 
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** What `use` makes of the value, in this turn if it is at hand. */
+/** The result of `use` on the value; synchronous if the value is available. */
 export function whenResolved<T, U>(
   value: MaybePromise<T>,
   use: (value: T) => MaybePromise<U>,

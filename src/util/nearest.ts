@@ -1,15 +1,14 @@
-/** The known word that a mistyped one was most likely meant to be. */
+/** Finds the known word that a mistyped one probably stands for. */
 
-/** Allows one edit for each three characters of a misspelled word. */
+/** Allows one edit per three characters of a misspelled word. */
 const CHARACTERS_PER_EDIT = 3;
 const MAX_EDITS = 3;
-/** A word of this many characters may be the beginning of a longer one. */
+/** Minimum length of a word that may be a prefix of a longer one. */
 const MIN_PREFIX = 4;
 
 /**
- * The nearest of `known` by edits (a character more, less or another, two neighbours exchanged), without regard to case;
- * else the shortest that begins with `word`,
- * which goes before what is more than one edit away. Null when none is near.
+ * The nearest of `known` by edits (a character inserted, deleted or replaced, or two adjacent ones swapped), ignoring case.
+ * If that needs more than one edit, the shortest word with the prefix `word` has priority. Null if none is near.
  */
 export function nearestWord(word: string, known: Iterable<string>): string | null {
   const wanted = word.toLowerCase();
@@ -20,7 +19,7 @@ export function nearestWord(word: string, known: Iterable<string>): string | nul
     const text = candidate.toLowerCase();
     if (Math.abs(text.length - wanted.length) <= fewest) {
       const edits = editDistance(wanted, text);
-      // Of words of one character any other would be near.
+      // Excludes words of one character, to which any other would be near.
       if (edits < wanted.length && (edits < fewest || (edits === fewest && best === null))) {
         [best, fewest] = [candidate, edits];
       }
@@ -28,11 +27,11 @@ export function nearestWord(word: string, known: Iterable<string>): string | nul
     const isPrefix = wanted.length >= MIN_PREFIX && text.startsWith(wanted);
     if (isPrefix && (longer === null || candidate.length < longer.length)) longer = candidate;
   }
-  // A word cut short needs many edits, and another word may be nearer by chance.
+  // A truncated word needs many edits, and another word may be nearer by chance.
   return longer !== null && (best === null || fewest > 1) ? longer : best;
 }
 
-/** How many edits lead from one text to the other (optimal string alignment). */
+/** Number of edits between two texts (optimal string alignment). */
 export function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
@@ -50,7 +49,7 @@ export function editDistance(from: string, to: string): number {
   return row[to.length]!;
 }
 
-/** ` Did you mean <word>?` behind a message, or nothing. `show` dresses the word. */
+/** ` Did you mean <word>?` to append to a message, or an empty text. `show` formats the word. */
 export function suggestion(
   word: string,
   known: Iterable<string>,

@@ -1,20 +1,19 @@
 /**
- * An approximate set of hashes, asked by raw bytes: whether a hash that begins with these twelve bytes may be in it. It answers
- * without making a text of the bytes, so that a scan over many foreign hashes allocates nothing. Hashes are never removed.
- *
- * Each hash sets three bits, which its first three words of four bytes (little endian) name. The addon reads the same bits
+ * An approximate set of hashes (a Bloom filter), queried by raw bytes: whether a hash that begins with these twelve bytes
+ * may be in it. A query creates no string, so a scan over many foreign hashes allocates nothing. Hashes are never removed.
+ * Each hash sets three bits, selected by its first three words of four bytes (little endian). The addon reads the same bits
  * (`native/paymentScan.cpp`).
  */
 import { assert } from './assert.js';
 
 const FIRST_BITS = 1 << 16;
-/** The bits a member of this many bits a hash sets three. About one foreign hash of 1,000 is taken for a member at most. */
+/** Number of bits per member; each hash sets three. At most about one foreign hash in 1,000 is a false positive. */
 const BITS_A_MEMBER = 32;
 const PROBES = 3;
-/** Hashes have at least this many bytes. */
+/** Minimum size of a hash in bytes. */
 const MIN_HASH_BYTES = 4 * PROBES;
 
-/** Whether the bits of a filter (`PrefixFilter.words`) may have the hash of at least twelve bytes at `start`. */
+/** Whether a filter (`PrefixFilter.words`) may contain the hash of at least twelve bytes at `start`. */
 export function mayHaveHash(words: Uint32Array, bytes: Uint8Array, start: number): boolean {
   const mask = words.length * 32 - 1;
   for (let at = start; at < start + MIN_HASH_BYTES; at += 4) {
@@ -38,12 +37,12 @@ export class PrefixFilter {
   #words: Uint32Array = new Uint32Array(FIRST_BITS / 32);
   #count = 0;
 
-  /** `members`: all hashes as texts (a character a byte), read again when the filter grows. */
+  /** `members` returns all hashes as strings (one character per byte); called again when the filter grows. */
   constructor(members: () => Iterable<string>) {
     this.#members = members;
   }
 
-  /** The bits, in a power of two of words; others after the next `add`. Not to be changed. */
+  /** The bits, in a power of two of words; replaced by the next `add`. Must not be modified. */
   get words(): Uint32Array {
     return this.#words;
   }
@@ -59,7 +58,7 @@ export class PrefixFilter {
     this.#count = count;
   }
 
-  /** Adds a hash, a character a byte, at least twelve. It must be among `members` by then. */
+  /** Adds a hash of at least twelve bytes, one character per byte. It must be among `members` by then. */
   add(hash: string): void {
     assert(hash.length >= MIN_HASH_BYTES, 'a hash is too short for the filter');
     if (++this.#count * BITS_A_MEMBER >= this.#words.length * 32) this.#grow();
@@ -89,7 +88,7 @@ export class PrefixFilter {
     for (const hash of members) this.#set(hash);
   }
 
-  /** False only where no member begins with the twelve bytes at `start`. */
+  /** False only if no member begins with the twelve bytes at `start`. */
   mayHave(bytes: Uint8Array, start: number): boolean {
     return mayHaveHash(this.#words, bytes, start);
   }

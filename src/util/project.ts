@@ -1,11 +1,11 @@
-/** The files that are beside the compiled program: data, the addon, the package's own description. */
+/** The files beside the compiled program: data, the addon, package.json. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PACKAGE_FILE = 'package.json';
 
-/** The nearest folder above this code that is a package; how deep the code lies depends on how it was built. */
+/** The nearest parent folder of this code that is a package; the depth of the code depends on how it was built. */
 function findRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, PACKAGE_FILE))) {
@@ -18,7 +18,7 @@ function findRoot(): string {
 
 let root: string | undefined;
 
-/** The absolute path of a file of the project, given from its top. */
+/** The absolute path of a file of the project, given relative to its root. */
 export function projectFile(...path: string[]): string {
   return join((root ??= findRoot()), ...path);
 }

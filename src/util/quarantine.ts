@@ -1,11 +1,11 @@
-/** Files that the node can do without (waiting transactions, peers, bans, fees): what becomes of one that cannot be used. */
+/** Handling of unusable files that the node does not strictly need (mempool, peers, bans, fees). */
 import { existsSync, renameSync } from 'node:fs';
 import { systemErrorCode } from './text/environmentError.js';
 
-/** This many are kept of one name; arbitrary. */
+/** Maximum number of quarantined files of one name; arbitrary. */
 const MOST_KEPT = 9;
 
-/** Moves what is at `path` out of the way; answers where to, or null when the disk refuses. */
+/** Moves the file at `path` out of the way; returns its new path, or null when the disk fails. */
 export function moveToQuarantine(path: string): string | null {
   for (let n = 1; n <= MOST_KEPT; n++) {
     const aside = n === 1 ? `${path}.damaged` : `${path}.damaged-${n}`;
@@ -20,7 +20,7 @@ export function moveToQuarantine(path: string): string | null {
   return null;
 }
 
-/** Quarantines an unusable file and reports it: `lost` says what the node continues without, as a whole sentence. */
+/** Quarantines an unusable file and reports it: `lost` is a sentence that says which data the node continues without. */
 export function quarantine(path: string, error: unknown, lost: string): string {
   const code = systemErrorCode(error);
   const reason =

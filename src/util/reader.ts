@@ -1,10 +1,10 @@
 /**
  * Sequential little-endian reader over a byte array (Bitcoin's serialization).
- * Every read is bounds-checked; running past the end throws `ReadError`, never returns garbage.
+ * Every read is bounds-checked; a read past the end throws `ReadError`.
  */
 import { asBuffer, type Bytes } from './bytes.js';
 
-/** The bytes do not parse. The message names what was being read. */
+/** The bytes do not parse. The message names the value being read. */
 export class ReadError extends Error {
   override readonly name = 'ReadError';
 }
@@ -95,7 +95,10 @@ export class Reader {
     return value;
   }
 
-  /** A compact size and that many bytes (a view). An empty one is shared: millions of them fit a block's witness. */
+  /**
+   * A compact size and that many bytes (a view). An empty result is a shared object, since a block's witness can contain
+   * millions of them.
+   */
   varBytes(): Buffer {
     const length = this.compactSize();
     return length === 0 ? NO_BYTES : this.view(length);

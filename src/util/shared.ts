@@ -1,8 +1,8 @@
-/** Answers that take long to make and that many may ask for at once. */
+/** Results that take long to compute and may be requested by many callers at once. */
 
 /**
- * `make` with one run at a time, whose result all calls get that come before it is there, or within `forMs` milliseconds of
- * its start. A failure is not kept beyond its end.
+ * Wraps `make` so that it runs only once at a time. All calls before the result is available, or within `forMs` milliseconds
+ * of the start, share the result. A failure is not cached.
  */
 export function shared<T>(make: () => Promise<T>, forMs: number): () => Promise<T> {
   let latest: Promise<T> | null = null;

@@ -1,6 +1,6 @@
 /**
- * Small bytes that stay for long, side by side in large pieces. Node's own pool for small buffers would keep alive whatever
- * was allocated next to each of them.
+ * Storage for small, long-lived byte strings, packed into large buffers. Node's own pool for small buffers would keep alive
+ * everything allocated beside each of them.
  */
 import type { Bytes } from './bytes.js';
 
@@ -14,25 +14,25 @@ export class Slab {
   private pieceCount = 0;
   private keptCount = 0;
 
-  /** How much memory it has, and how much of it holds what was kept. */
+  /** The memory allocated, and the part in use. */
   get usage(): { totalBytes: number; usedBytes: number; pieces: number; kept: number } {
     const { totalBytes, usedBytes, pieceCount, keptCount } = this;
     return { totalBytes, usedBytes, pieces: pieceCount, kept: keptCount };
   }
 
-  /** The piece that the latest copy is in. */
+  /** The buffer that contains the latest copy. */
   get piece(): Buffer {
     return this.bytes;
   }
 
-  /** A copy of its own memory. */
+  /** Returns a copy in the slab's memory. */
   keep(bytes: Bytes): Buffer {
     const at = this.take(bytes.length);
     this.bytes.set(bytes, at);
     return this.bytes.subarray(at, at + bytes.length);
   }
 
-  /** Copies two, the second behind the first: where they begin in `piece`. */
+  /** Copies two byte strings, the second directly after the first; returns their position in `piece`. */
   put(first: Bytes, second: Bytes): number {
     const at = this.take(first.length + second.length);
     this.bytes.set(first, at);

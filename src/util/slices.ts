@@ -1,16 +1,16 @@
 /**
- * Long work in pieces: a generator that yields now and then. It is run at once (`atOnce`), or in slices between which the event
- * loop runs (`inSlices` of `scheduler/slices.ts`). So what may be large is written once, for callers that wait and for callers
- * that must not hold the loop. Nothing here knows the event loop.
+ * Long work in pieces: a generator that yields regularly. It is run at once (`atOnce`), or in slices between which the event
+ * loop runs (`inSlices` of `scheduler/slices.ts`). The same code thus serves synchronous callers and callers that must not
+ * block the event loop. This file is independent of the event loop.
  */
 
-/** The longest that one slice of work holds the event loop. */
+/** Maximum time for which one slice of work blocks the event loop. */
 export const SLICE_MS = 15;
 
-/** Work that may pause at each `yield`. It should not run longer than about a millisecond between two of them. */
+/** Work that may pause at each `yield`. It should run at most about a millisecond between two of them. */
 export type Slices<T> = Generator<undefined, T, undefined>;
 
-/** Texts and arrays of up to this size are handled at once: it takes less than a few milliseconds. */
+/** Maximum size of texts and arrays that are processed at once: less than a few milliseconds. */
 export const AT_ONCE_SIZE = 65_536;
 
 /** Runs the work to its end without a pause. */
@@ -21,10 +21,10 @@ export function atOnce<T>(work: Slices<T>): T {
   }
 }
 
-/** Items of a long list between two yields where each is little work. */
+/** Number of items of a long list between two yields, if each is little work. */
 const STEP = 256;
 
-/** The items of a long list, with null now and then, where the work that goes through them may pause. */
+/** The items of a long list, with regular nulls at which the caller may pause. */
 export function* inSteps<T extends object>(items: Iterable<T>): Generator<T | null, void, undefined> {
   let count = 0;
   for (const item of items) {
@@ -33,12 +33,12 @@ export function* inSteps<T extends object>(items: Iterable<T>): Generator<T | nu
   }
 }
 
-/** Items sorted without a pause while others are merged in slices. */
+/** Number of items sorted without a pause; the sorted runs are then merged in slices. */
 const RUN_LENGTH = 4096;
 /** Items merged between two yields. */
 const MERGE_STEP = 1024;
 
-/** The items in order, as `toSorted` gives them; equal ones stay in theirs. */
+/** The items sorted as by `toSorted`; the sort is stable. */
 export function* sortedInSlices<T>(items: readonly T[], compare: (a: T, b: T) => number): Slices<T[]> {
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += RUN_LENGTH) {

@@ -1,9 +1,9 @@
 /**
- * A map by texts that may have very many entries, spread over many small maps: one large one is rebuilt as a whole when it
- * grows, which holds the event loop. Keeps no order of its entries, and so lists none.
+ * A map with text keys for very many entries, split into many small maps: a single large map is rebuilt as a whole when it
+ * grows, which blocks the event loop. The order of entries is not kept, so there is no iteration.
  */
 
-/** A million entries are few thousands in each. */
+/** With a million entries, each small map has a few thousand. */
 const PARTS = 256;
 
 export class SpreadMap<V> {

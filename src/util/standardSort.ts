@@ -1,6 +1,6 @@
 /**
- * `std::sort` of the GNU C++ library, step by step: elements that compare equal end up where it puts them, which answers
- * of the reference show. Up to 16 elements it is stable. Source: libstdc++ bits/stl_algo.h, bits/stl_heap.h.
+ * `std::sort` of the GNU C++ library, step by step: the order of equal elements is the same as there, since it is visible in
+ * results of the reference. Up to 16 elements it is stable. Source: libstdc++ bits/stl_algo.h, bits/stl_heap.h.
  */
 
 /** Below this, insertion sort. Source: `_S_threshold`. */
@@ -11,7 +11,7 @@ export function standardSort<T>(items: T[], less: (a: T, b: T) => boolean): T[] 
   if (items.length > THRESHOLD) introSort(items, 0, items.length, 2 * (31 - Math.clz32(items.length)), less);
   for (let i = 1; i < items.length; i++) {
     const item = items[i]!;
-    // The first 16 look at the first element at once, which changes nothing of the outcome.
+    // The first 16 are compared with the first element too, which does not change the result.
     let at = i;
     for (; at > 0 && less(item, items[at - 1]!); at--) items[at] = items[at - 1]!;
     items[at] = item;
@@ -20,8 +20,8 @@ export function standardSort<T>(items: T[], less: (a: T, b: T) => boolean): T[] 
 }
 
 /**
- * The position to which `standardSort` moves the number at index `of`, by less-than. Only the part of the list with this number is
- * sorted, so the time is linear.
+ * The position to which `standardSort` moves the number at index `of`, with ascending order. Only the part of the list with
+ * this number is sorted, so the time is linear.
  */
 export function standardPlace(numbers: Float64Array, of: number): number {
   const left = numbers.slice();

@@ -1,4 +1,4 @@
-/** Growing little-endian writer (Bitcoin's serialization). `finish()` returns a view of what was written. */
+/** Growing little-endian writer (Bitcoin's serialization). `finish()` returns a view of the written bytes. */
 import type { Bytes } from './bytes.js';
 
 export class Writer {

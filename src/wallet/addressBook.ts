@@ -1,6 +1,6 @@
 /**
- * What the owner calls addresses, and what for each is: their labels, purposes and further notes. Addresses are texts, as in
- * the rows. Source: lbrycrd wallet/wallet.cpp `SetAddressBook`, `DelAddressBook`, `AddDestData`.
+ * The address book: labels, purposes and further notes of addresses. Addresses are strings, as in the rows. Source: lbrycrd
+ * wallet/wallet.cpp `SetAddressBook`, `DelAddressBook`, `AddDestData`.
  */
 import type { Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
@@ -8,16 +8,16 @@ import { atOnce, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { recordKey, type WalletBatch } from './store/records.js';
 
-/** Addresses read between two pauses. */
+/** Addresses read between two yields. */
 const READ_AT_ONCE = 64;
 
 export interface BookEntry {
   readonly label: string;
-  /** `receive`, `send`, `refund`, `unknown`. */
+  /** Purpose: `receive`, `send`, `refund` or `unknown`. */
   readonly purpose: string;
 }
 
-/** An entry with the `destinationKey` of its address, once someone asked: null for none of this network. */
+/** An entry with the `destinationKey` of its address, computed on first use: null for an address of another network. */
 interface KeptEntry extends BookEntry {
   key: string | null | undefined;
 }
@@ -36,14 +36,14 @@ export class AddressBook {
   private readonly notes = new Map<string, Map<string, string>>();
   /** Addresses by `destinationKey`, except for those of `unread`. */
   private readonly byDestination = new Map<string, string>();
-  /** Addresses that no one asked for by destination since they came. */
+  /** Addresses whose destination has not been computed yet. */
   private readonly unread: string[] = [];
-  /** The number of these that have been requested since. */
+  /** The number of `unread` addresses that have been processed. */
   private readCount = 0;
   private readonly destinationOf: (address: string) => string | null;
   private readonly watchers = new Set<BookWatcher>();
 
-  /** `destinationOf`: the `destinationKey` of an address, null for what is none of this network. */
+  /** `destinationOf`: the `destinationKey` of an address; null if it is not an address of this network. */
   constructor(destinationOf: (address: string) => string | null) {
     this.destinationOf = destinationOf;
   }
@@ -67,7 +67,7 @@ export class AddressBook {
     return this.byAddress.entries();
   }
 
-  /** What is known of a destination (`destinationKey`). */
+  /** The entry of a destination (`destinationKey`). */
   at(destination: string): BookEntry | undefined {
     const address = this.destinations().get(destination);
     return address === undefined ? undefined : this.byAddress.get(address);
@@ -79,7 +79,7 @@ export class AddressBook {
     return this.byDestination;
   }
 
-  /** Reads the addresses that came since someone asked by destination: a caller with very many need not block others. */
+  /** Processes the unread addresses in slices, so that very many do not block other work. */
   *readNew(): Slices<void> {
     while (this.readCount < this.unread.length) {
       const address = this.unread[this.readCount++]!;
@@ -90,12 +90,12 @@ export class AddressBook {
     this.unread.length = this.readCount = 0;
   }
 
-  /** How many addresses have a label. */
+  /** Number of addresses with this label. */
   countWithLabel(label: string): number {
     return this.addressesByLabel.get(label)?.size ?? 0;
   }
 
-  /** Destinations with a label (`destinationKey`), as the reference sorts them. */
+  /** Destinations with this label (`destinationKey`), in the order of the reference. */
   destinationsWithLabel(label: string): string[] {
     const keys: string[] = [];
     for (const address of this.addressesByLabel.get(label) ?? []) {
@@ -105,7 +105,7 @@ export class AddressBook {
     return keys.sort();
   }
 
-  /** Whether any destination with a label (`destinationKey`) fits; the first that does ends the search. */
+  /** Whether a destination with this label (`destinationKey`) matches; the search ends at the first match. */
   someWithLabel(label: string, fits: (destination: string) => boolean): boolean {
     for (const address of this.addressesByLabel.get(label) ?? []) {
       const key = this.keyOf(address);
@@ -114,7 +114,7 @@ export class AddressBook {
     return false;
   }
 
-  /** Null for addresses that are not there too. */
+  /** Null also for addresses that are not in the book. */
   private keyOf(address: string): string | null {
     const entry = this.byAddress.get(address);
     if (entry === undefined) return null;
@@ -122,12 +122,12 @@ export class AddressBook {
     return entry.key;
   }
 
-  /** All labels that an address has, in no order. */
+  /** All labels in use, in no order. */
   labels(): IterableIterator<string> {
     return this.addressesByLabel.keys();
   }
 
-  /** Addresses with a label, in the order in which they got it. */
+  /** Addresses with this label, in the order in which they received it. */
   withLabel(label: string): readonly string[] {
     return [...(this.addressesByLabel.get(label) ?? [])];
   }
@@ -137,7 +137,7 @@ export class AddressBook {
     return this.notes.get(address);
   }
 
-  /** Destinations with a note of that name, and the note. */
+  /** Destinations that have a note with this name, and the note. */
   *noted(name: string): Generator<[address: string, value: string]> {
     for (const [address, notes] of this.notes) {
       const value = notes.get(name);
@@ -145,7 +145,7 @@ export class AddressBook {
     }
   }
 
-  /** Gives an address a label; the purpose stays as it was when it is empty. */
+  /** Sets the label of an address; an empty purpose leaves the purpose unchanged. */
   set(batch: WalletBatch, address: string, label: string, purpose: string): void {
     const kept = purpose === '' ? (this.byAddress.get(address)?.purpose ?? 'unknown') : purpose;
     this.enter(address, { label, purpose: kept });
@@ -154,7 +154,7 @@ export class AddressBook {
     this.touch(address);
   }
 
-  /** Forgets an address with all that was noted of it. */
+  /** Deletes an address and all its notes. */
   delete(batch: WalletBatch, address: string): void {
     this.leave(address);
     const key = this.keyOf(address);
@@ -173,7 +173,7 @@ export class AddressBook {
     this.touch(address);
   }
 
-  /** Takes in a row; false when it is of another kind. Rows come in any order. */
+  /** Loads a row; false if it is of another kind. The order of rows does not matter. */
   load(kind: string, rest: Bytes, value: Bytes): boolean {
     switch (kind) {
       case 'name': {

@@ -1,4 +1,7 @@
-/** Notifies subscribers of a wallet's transactions. Owns what is held back while one is made and sent. */
+/**
+ * Notifies subscribers of a wallet's transactions. Owns the notifications that are delayed while a transaction is created
+ * and sent.
+ */
 import type { Entry } from './ledger/entry.js';
 
 export type WalletListener = (entry: Entry, isNew: boolean) => void;
@@ -6,7 +9,7 @@ export type WalletListener = (entry: Entry, isNew: boolean) => void;
 export class Announcements {
   /** With the test if anyone is notified by it. */
   private readonly listeners = new Map<WalletListener, () => boolean>();
-  /** What is to be told when nothing is sent any more, and whether it is new. */
+  /** Delayed notifications, and whether each transaction is new. */
   private readonly held = new Map<Entry, boolean>();
   private holders = 0;
   private readonly waiting: (() => void)[] = [];
@@ -28,7 +31,7 @@ export class Announcements {
     return false;
   }
 
-  /** No one is notified of anything any more. */
+  /** Removes all subscribers. */
   close(): void {
     this.listeners.clear();
   }
@@ -37,15 +40,15 @@ export class Announcements {
     return this.holders > 0;
   }
 
-  /** Runs a task, which must not throw, as soon as nothing is held back any more. */
+  /** Runs a task, which must not throw, when no notification is delayed any more. */
   whenFree(task: () => void): void {
     if (this.isHolding) this.waiting.push(task);
     else task();
   }
 
   /**
-   * Runs a task and tells afterwards of what has changed meanwhile, of each transaction once. Between the moment at which coins
-   * are spent and that at which the mempool has answered, balances are of no state that there is.
+   * Runs a task and sends the notifications afterwards, one for each changed transaction. Balances are inconsistent from the
+   * spending of coins until the mempool has accepted or rejected the transaction.
    */
   async hold<T>(task: () => Promise<T>): Promise<T> {
     this.holders++;

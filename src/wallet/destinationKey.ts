@@ -1,11 +1,11 @@
 /**
- * Destinations as short texts: a byte a character, the first says which kind. Whatever is kept by destination is kept by these,
- * which need no base58; they sort as destinations do in the reference. Source: lbrycrd script/standard.h `CTxDestination`.
+ * Destinations as short latin1 strings; the first character is the type. They are the keys of all maps by destination: they
+ * need no base58, and sort in the order of the reference. Source: lbrycrd script/standard.h `CTxDestination`.
  */
 import type { Destination } from '../script/standard.js';
 import { fromLatin1 } from '../util/bytes.js';
 
-/** The places of the kinds in `CTxDestination`. */
+/** Type numbers: the positions in `CTxDestination`. */
 const KINDS = {
   pubkeyhash: 1,
   scripthash: 2,
@@ -13,11 +13,11 @@ const KINDS = {
   witness_v0_keyhash: 4,
   witness_unknown: 5,
 } as const;
-/** Programs have 40 bytes at most. */
+/** Scratch memory. Witness programs have at most 40 bytes. */
 const scratch = Buffer.alloc(64);
 
 export function destinationKey(destination: Destination): string {
-  // One flat text: joined ones take twice the memory.
+  // Creates one flat string: a concatenated one takes twice the memory.
   scratch[0] = KINDS[destination.type];
   if (destination.type !== 'witness_unknown') {
     scratch.set(destination.hash, 1);
@@ -30,7 +30,7 @@ export function destinationKey(destination: Destination): string {
   return scratch.toString('latin1', 0, 3 + program.length);
 }
 
-/** The destination of a key that `destinationKey` made. */
+/** Decodes a key of `destinationKey`. */
 export function keyedDestination(key: string): Destination {
   const bytes = fromLatin1(key);
   const hash = bytes.subarray(1);

@@ -1,9 +1,8 @@
 /**
- * Events of the node that a wallet has not applied yet: one event after the other, in the order in which they came. Most are
- * little and applied at once. What is much is made ready in slices, and applied in slices too as long as no one uses the
- * wallet; a call meanwhile waits, or applies the rest at once. So a wallet may be a little behind the chain, but is
- * consistent for its user. Source: the reference's `CScheduler` behind the validation interface,
- * `cs_wallet`.
+ * Queue of node events that a wallet has not applied yet, in order of arrival. Most events are small and applied at once. A
+ * long event is prepared in slices. It is also applied in slices while the wallet is not in use; a call during that time
+ * waits, or applies the rest at once. So a wallet may be slightly behind the chain, but is always consistent for callers.
+ * Source: the reference's `CScheduler` behind the validation interface, `cs_wallet`.
  */
 import { yieldIfDue, nextSlice } from '../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
@@ -12,17 +11,17 @@ import { atOnce, type Slices } from '../util/slices.js';
 
 /** An event of the node. */
 export interface NodeEvent {
-  /** The block that it adds to the wallet's chain or takes from it, and the height of it there before; −1 for none. */
+  /** The block that the event adds to the wallet's chain or removes from it, and its height before the event; −1 for none. */
   readonly moves?: { readonly hash: Bytes; readonly heightBefore: number };
-  /** The same for events one after the other between which no one could have looked at the node. */
+  /** Shared by successive events between which other code could not run. */
   readonly group?: object;
-  /** What it holds in memory while it waits; 0 for what is there anyway. */
+  /** Memory that the waiting event needs; 0 if the data exists anyway. */
   readonly sizeBytes?: number;
-  /** What can be done of it ahead. Must not change the wallet. */
+  /** Work that can be done in advance. It must not change the wallet. */
   readonly prepare?: () => Slices<void>;
-  /** Whether it is much: then it is not applied where it is heard. */
+  /** Whether the event takes long. It is then queued instead of applied at once. */
   readonly isLong?: boolean;
-  /** Takes it in. Must not throw. */
+  /** Applies the event. Must not throw. */
   take(): Slices<void>;
 }
 
@@ -31,9 +30,9 @@ interface Waiting {
   readonly told: (() => void)[];
 }
 
-/** The node does not wait for its wallets: those that are so far behind take what waits in at once. Arbitrary. */
+/** Maximum size of waiting events. The node does not wait for wallets, so beyond it all events are applied at once. Arbitrary. */
 const MAX_WAITING_BYTES = 32 << 20;
-/** The largest number of finished events kept. Arbitrary. */
+/** Maximum number of finished events in the array. Arbitrary. */
 const COMPACT_AT = 4096;
 
 export class EventLine {
@@ -41,7 +40,7 @@ export class EventLine {
   private waiting: Waiting[] = [];
   private first = 0;
   private waitingBytes = 0;
-  /** What is being applied, and whether it works this very moment. */
+  /** The event that is being applied, and whether its code is on the call stack. */
   private taking: { readonly work: Slices<void>; readonly told: (() => void)[] } | null = null;
   private isWorking = false;
   /** Group of the last started event. */
@@ -50,7 +49,7 @@ export class EventLine {
   private isHeld = false;
   private isRunning = false;
 
-  /** Takes an event in, or lets it wait behind those that do. */
+  /** Applies an event, or queues it behind waiting ones. */
   hear(event: NodeEvent): void {
     if (!this.isBehind && !this.isHeld && event.isLong !== true) {
       this.begin(event, []);
@@ -58,7 +57,7 @@ export class EventLine {
     } else this.wait(event);
   }
 
-  /** Lets an event wait in any case. */
+  /** Queues an event in any case. */
   wait(event: NodeEvent): void {
     this.waiting.push({ event, told: [] });
     this.waitingBytes += event.sizeBytes ?? 0;
@@ -67,7 +66,7 @@ export class EventLine {
     this.run();
   }
 
-  /** Has all events wait until `release`. */
+  /** Delays all events until `release`. */
   hold(): void {
     this.isHeld = true;
   }
@@ -77,25 +76,25 @@ export class EventLine {
     this.run();
   }
 
-  /** Whether something waits, or is being applied. */
+  /** Whether events are waiting or being applied. */
   get isBehind(): boolean {
     return this.taking !== null || this.first < this.waiting.length;
   }
 
-  /** Whether the wallet knows a part of what happened at once. */
+  /** Whether only a part of a group of events has been applied. */
   get isInGroup(): boolean {
     const group = this.waiting[this.first]?.event.group;
     return group !== undefined && group === this.group;
   }
 
-  /** Resolves when all events of the node so far are applied; null when it is. */
+  /** Resolves when all events so far are applied; null if they are. */
   caughtUp(): Promise<void> | null {
     if (!this.isBehind) return null;
     const last = this.first < this.waiting.length ? this.waiting.at(-1)! : this.taking!;
     return new Promise((resolve) => last.told.push(resolve));
   }
 
-  /** Takes in at once what is left of an event that was begun: what is read or written next is of a whole state. */
+  /** Applies the rest of a started event at once, so that later reads and writes see a consistent state. */
   finish(): void {
     if (this.taking === null || this.isWorking) return;
     const { work } = this.taking;
@@ -104,7 +103,7 @@ export class EventLine {
     this.end();
   }
 
-  /** Someone uses the wallet until `leave`: nothing is applied in slices. */
+  /** Marks the wallet as in use until `leave`: events are not applied in slices. */
   enter(): void {
     this.finish();
     this.users++;
@@ -114,7 +113,7 @@ export class EventLine {
     this.users--;
   }
 
-  /** The same for a task. */
+  /** The same for the duration of a task. */
   async use<T>(task: () => Promise<T>): Promise<T> {
     this.enter();
     try {
@@ -124,7 +123,7 @@ export class EventLine {
     }
   }
 
-  /** The height of a block in the wallet's chain, −1 for none; undefined if nothing waits that moves it. */
+  /** The height of a block in the wallet's chain, −1 for none; undefined if no waiting event moves it. */
   heightOf(hash: Bytes): number | undefined {
     for (let at = this.first; at < this.waiting.length; at++) {
       const { moves } = this.waiting[at]!.event;
@@ -133,7 +132,7 @@ export class EventLine {
     return undefined;
   }
 
-  /** Whether the wallet's chain has blocks that the node's does not have any more. */
+  /** Whether the wallet's chain has blocks that are not in the node's active chain any more. */
   get isOnOldBranch(): boolean {
     for (let at = this.first; at < this.waiting.length; at++)
       if ((this.waiting[at]!.event.moves?.heightBefore ?? -1) >= 0) return true;
@@ -155,7 +154,7 @@ export class EventLine {
     this.isRunning = false;
   }
 
-  /** Makes ready what is next, begins it, or continues with it for a while. Answers when the present slice began. */
+  /** Prepares the next event, starts it, or applies a part of it. Returns the start time of the present slice. */
   private async step(since: number): Promise<number> {
     const next = this.waiting[this.first];
     if (this.taking === null && next !== undefined) {
@@ -163,11 +162,11 @@ export class EventLine {
         try {
           await inSlices(next.event.prepare());
         } catch {
-          // Applying it meets the same, and reports it.
+          // Applying the event throws the same error, and reports it.
         }
         since = await nextSlice();
       }
-      // All may have been applied meanwhile.
+      // All events may have been applied meanwhile.
       if (this.taking !== null || this.waiting[this.first] !== next) return since;
       this.beginFirst();
     }
@@ -184,7 +183,7 @@ export class EventLine {
   }
 
   private takeAll(): void {
-    // What is told while an event is applied waits for the next turn.
+    // An event that arrives while another one is being applied waits for the next turn.
     if (this.isWorking) return;
     this.finish();
     while (this.first < this.waiting.length) {
@@ -197,7 +196,7 @@ export class EventLine {
     const { event, told } = this.waiting[this.first]!;
     this.first++;
     this.waitingBytes -= event.sizeBytes ?? 0;
-    // What is done must not stay in memory, nor be moved for each that follows.
+    // Removes finished events in batches: they must not stay in memory, nor be moved one by one.
     if (this.first === this.waiting.length || this.first === COMPACT_AT) {
       this.waiting = this.waiting.slice(this.first);
       this.first = 0;

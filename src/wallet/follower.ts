@@ -1,8 +1,8 @@
 /**
- * Keeps an open wallet at the chain's tip and in sync with the mempool: what the node reports goes to the ledger in order,
- * what is much once it was made ready (`eventLine.ts`); what was missed while the wallet was closed is read from the blocks.
- * Owns the place to which the chain was followed. Source: lbrycrd wallet/wallet.cpp `BlockConnected`, `BlockDisconnected`,
- * `TransactionAddedToMempool`, `CreateWalletFromFile`.
+ * Keeps an open wallet at the chain's tip and in sync with the mempool: events of the node are applied to the ledger in
+ * order, through a queue (`eventLine.ts`). Blocks that were missed while the wallet was closed are read from disk. Owns the
+ * best block, up to which the wallet followed the chain. Source: lbrycrd wallet/wallet.cpp `BlockConnected`,
+ * `BlockDisconnected`, `TransactionAddedToMempool`, `CreateWalletFromFile`.
  */
 import { yieldIfDue } from '../scheduler/yield.js';
 import type { Bytes } from '../util/bytes.js';
@@ -27,17 +27,17 @@ import {
 import { WalletBatch } from './store/records.js';
 import type { Wallet } from './wallet.js';
 
-/** The place is written at least once in this many blocks; what follows it is read again after a crash. Arbitrary. */
+/** The best block is stored at least once in this many blocks; later blocks are read again after a crash. Arbitrary. */
 const BLOCKS_A_NOTE = 500;
-/** The number of missed blocks that are searched in the address index, where there is one. Arbitrary. */
+/** Number of missed blocks from which they are searched in the address index, if that is enabled. Arbitrary. */
 const LEAP_BLOCKS = 200;
-/** Further back a reorganisation does not reach while the wallet catches up. Arbitrary. */
+/** Maximum depth of a reorg while the wallet catches up. Arbitrary. */
 const RECENT_BLOCKS = 2000;
 
-/** The answer to callers while the node starts. Source: `CreateWalletFromFile`. */
+/** Message to callers while the node starts. Source: `CreateWalletFromFile`. */
 const RESCANNING = 'Rescanning...';
 
-/** The chain cannot be followed from where the wallet was last; the message says what to do. */
+/** The chain cannot be followed from the wallet's best block. The message says what to do. */
 export class FollowError extends Error {
   override readonly name = 'FollowError';
 }
@@ -45,14 +45,14 @@ export class FollowError extends Error {
 export class Follower implements NodeListener {
   private readonly wallet: Wallet;
   private readonly shortage: ShortageEnder;
-  /** A clock that no one sets. */
+  /** A monotonic clock. */
   private readonly nowMs: () => number;
   private off: () => void = () => undefined;
   private isFollowing = false;
   private blocksSinceNote = 0;
-  /** The blocks last read while catching up, the latest last. */
+  /** The latest blocks that were read while catching up, in order of height. */
   private recent: Bytes[] = [];
-  /** The first block that is read while catching up, and the last one that used up keys. */
+  /** Height of the first block read while catching up, and of the last block that used keys of the pool. */
   private from = 0;
   private keysMadeAt = -1;
   /** See `presentTurn`. */
@@ -65,9 +65,8 @@ export class Follower implements NodeListener {
   }
 
   /**
-   * Brings a wallet that was just loaded to the tip and follows the chain from there. `rescan`: from the first block on;
-   * `isNew`: nothing that is in the chain can be its own.
-   * Throws `FollowError` where blocks that are needed were pruned.
+   * Brings a loaded wallet to the tip, and follows the chain from there. `rescan`: starts at the first block. `isNew`: the
+   * chain cannot have transactions of the wallet. Throws `FollowError` if needed blocks were pruned.
    */
   async start({
     rescan = false,
@@ -78,7 +77,7 @@ export class Follower implements NodeListener {
     const { chain } = wallet.node;
     const begin = (): number => (isNew ? chain.height + 1 : this.firstUnknown(rescan));
     const canLeap = await this.canLeap(begin());
-    // The chain may be another one since.
+    // The chain may have changed meanwhile.
     const from = begin();
     this.from = from;
     if (canLeap) {
@@ -93,7 +92,7 @@ export class Follower implements NodeListener {
     if (signal?.aborted === true) return;
     this.follow();
     await wallet.events.caughtUp();
-    // Keys made on the way may have been paid in blocks before.
+    // Keys that were created while catching up may have been paid in earlier blocks.
     const { keysMadeAt } = this;
     if (keysMadeAt > from) await wallet.change((batch) => wallet.scans.owe(batch, from));
     await this.note();
@@ -102,7 +101,7 @@ export class Follower implements NodeListener {
     beginOwedScan(wallet);
   }
 
-  /** Works out what is known of transactions. */
+  /** Computes the state of the known transactions. */
   private async settle(owes?: number): Promise<void> {
     const { wallet } = this;
     const batch = new WalletBatch();
@@ -111,7 +110,7 @@ export class Follower implements NodeListener {
     await wallet.write(batch);
   }
 
-  /** Notified of the chain and the mempool from here on. */
+  /** Subscribes to events of the chain and the mempool. */
   private follow(): void {
     this.off = this.wallet.node.listen(this);
     this.isFollowing = true;
@@ -120,8 +119,8 @@ export class Follower implements NodeListener {
   }
 
   /**
-   * Whether the address index can say which of many missed blocks matter: not where a transaction waits that a block may
-   * have made void by spending what is none of the wallet's.
+   * Whether the address index can be used to find the relevant blocks among many missed ones. Not if the wallet has an
+   * unconfirmed transaction that a block may have made invalid by spending an output of others.
    */
   private async canLeap(from: number): Promise<boolean> {
     const { ledger, node } = this.wallet;
@@ -137,11 +136,11 @@ export class Follower implements NodeListener {
     return true;
   }
 
-  /** Follows the tip at once, and looks through the missed blocks as a rescan does. */
+  /** Follows the tip at once, and searches the missed blocks like a rescan. */
   private async leap(from: number, signal?: AbortSignal): Promise<void> {
     const { wallet } = this;
     wallet.followedHeight = wallet.node.chain.height;
-    // What comes meanwhile is applied once it is known what was.
+    // New events are applied after the known transactions have been settled.
     wallet.events.hold();
     this.follow();
     try {
@@ -158,7 +157,7 @@ export class Follower implements NodeListener {
     beginOwedScan(wallet);
   }
 
-  /** The blocks up to the followed one, the latest last: what a reorganisation takes back of them is read again. */
+  /** The blocks up to the followed one, in order of height: if a reorg disconnects them, they are read again. */
   private lastFollowed(): Bytes[] {
     const { followedHeight, node } = this.wallet;
     const hashes: Bytes[] = [];
@@ -169,12 +168,12 @@ export class Follower implements NodeListener {
     return hashes;
   }
 
-  /** The first height that is to be read. */
+  /** Height of the first block to read. */
   private firstUnknown(rescan: boolean): number {
     const { wallet } = this;
     const { chain } = wallet.node;
     const locator = rescan ? null : wallet.bestBlock;
-    // Without a place in the chain only the owner's keys tell how old it may be.
+    // Without a best block, only the birth time of the oldest key limits the search.
     let known = -1;
     for (const hash of locator ?? []) {
       known = chain.heightOf(hash);
@@ -198,7 +197,7 @@ export class Follower implements NodeListener {
           'Prune: last wallet synchronisation goes beyond pruned data. You need to -reindex (download the whole blockchain again in case of pruned node)',
         );
       }
-      // Blocks are pruned from below.
+      // Pruning starts at the lowest blocks.
       if (chain.hasBlock(from)) return;
     }
   }
@@ -228,7 +227,7 @@ export class Follower implements NodeListener {
     }
   }
 
-  /** Takes in the next block; blocks may come and go meanwhile, and each must follow the one before. */
+  /** Applies the next block. Blocks may be connected and disconnected meanwhile, so each must follow the previous one. */
   private async step(): Promise<void> {
     const { wallet, recent } = this;
     const { chain } = wallet.node;
@@ -243,7 +242,7 @@ export class Follower implements NodeListener {
     const block = await chain.readBlock(height);
     const look = { since: this.from, told: new Set<Entry>() };
     const ahead = hasMuchOf(wallet, block) ? await inSlices(factsAhead(wallet, block)) : undefined;
-    // The chain may be another one since.
+    // The chain may have changed meanwhile.
     if (chain.heightOf(block.hash) !== height) return;
     if (last !== undefined && chain.heightOf(last) < 0) return;
     const { keyCount } = wallet.keyring;
@@ -254,7 +253,7 @@ export class Follower implements NodeListener {
     if (recent.length > 2 * RECENT_BLOCKS) recent.splice(0, RECENT_BLOCKS);
   }
 
-  /** What is in the mempool already. */
+  /** Queues the transactions that are already in the mempool. */
   private takeMempool(): void {
     for (const { txid, bytes } of this.wallet.node.mempool.all())
       this.wallet.events.wait({ take: () => this.hear(this.add(txid, bytes)) });
@@ -303,7 +302,7 @@ export class Follower implements NodeListener {
     events.hear({ ...event, group: node.chain.reorganised() ?? this.presentTurn() });
   }
 
-  /** The same for all that is told one after the other, without a pause for anyone to look. */
+  /** The group of all events in the same turn of the event loop, between which other code cannot run. */
   private presentTurn(): object {
     if (this.turn === null) {
       this.turn = {};
@@ -312,7 +311,7 @@ export class Follower implements NodeListener {
     return this.turn;
   }
 
-  /** What fails here, as a file that cannot be read, stops the node, and is not thrown at the chain or the mempool. */
+  /** An error here, such as an unreadable file, stops the node. It is not thrown to the chain or the mempool. */
   private *hear(work: Slices<void>): Slices<void> {
     try {
       yield* work;
@@ -321,7 +320,7 @@ export class Follower implements NodeListener {
     }
   }
 
-  // What becomes of it.
+  // Handlers of the events.
 
   private *add(txid: Bytes, bytes: Buffer): Slices<void> {
     const batch = new WalletBatch();
@@ -361,7 +360,7 @@ export class Follower implements NodeListener {
     }
   }
 
-  // The place in the chain.
+  // The best block.
 
   private putPlace(batch: WalletBatch): void {
     const locator = this.locator();
@@ -371,11 +370,11 @@ export class Follower implements NodeListener {
     this.blocksSinceNote = 0;
   }
 
-  /** Hashes back from the followed block, ever further apart. Source: `CChain::GetLocator`. */
+  /** Hashes of blocks from the followed one downwards, at growing distances. Source: `CChain::GetLocator`. */
   private locator(): Bytes[] {
     const { wallet } = this;
     const hashes: Bytes[] = [];
-    // The node's chain is not the wallet's then.
+    // Then the node's chain differs from the wallet's.
     if (wallet.events.isOnOldBranch) return hashes;
     let step = 1;
     for (let height = wallet.followedHeight; height >= 0;) {
@@ -389,7 +388,7 @@ export class Follower implements NodeListener {
     return hashes;
   }
 
-  /** Brings the place to disk. */
+  /** Writes the best block. */
   private async note(): Promise<void> {
     const batch = new WalletBatch();
     this.putPlace(batch);
@@ -398,11 +397,11 @@ export class Follower implements NodeListener {
 
   /** Data from the chain is written without waiting: after a crash the chain provides it again. */
   private commit(batch: WalletBatch): void {
-    // A disk that refuses stops the node.
+    // A write error stops the node.
     void this.wallet.write(batch, { sync: false }).catch(() => undefined);
   }
 
-  /** Follows no more; the place is on disk when it resolves. */
+  /** Stops following; the best block is on disk when it resolves. */
   async stop(): Promise<void> {
     this.off();
     await this.wallet.events.caughtUp();

@@ -1,7 +1,7 @@
 /**
- * All that wallets know of the node and ask of it. Interfaces only; the composition root fills them. Events of the node come
- * synchronously and in order: blocks one by one, transactions of the mempool as they come and go. Nothing here holds a lock
- * of the node, so that the other side may be another process. Source: Core's `interfaces::Chain`.
+ * The interface between wallets and the node. It has interfaces only; the composition root implements them. Events are
+ * delivered synchronously and in order: each connected and disconnected block, and each added and removed mempool
+ * transaction. No call holds a lock of the node, so the node may be another process. Source: Core's `interfaces::Chain`.
  */
 import type { NetworkParams } from '../params/network.js';
 import type { ParsedBlock } from '../primitives/blockView.js';
@@ -16,19 +16,19 @@ export interface NodePort {
   readonly fees: FeePort;
   readonly claims: ClaimPort;
   readonly log: Logger;
-  /** The clock that wallets go by, which tests can stop; seconds since 1970. */
+  /** The clock that wallets use, in seconds since 1970. Tests can stop it. */
   nowSec(): number;
-  /** Notified of chain and mempool from here on; the returned function ends it. Listeners must not throw. */
+  /** Subscribes to events of chain and mempool; the returned function unsubscribes. Listeners must not throw. */
   listen(listener: NodeListener): () => void;
-  /** What was to be kept could not be written: the program must stop and say so. */
+  /** Data could not be written: the program must report it and stop. */
   onFatal(error: unknown): void;
   /** Warns the operator and writes to the log. */
   warn(message: string): void;
-  /** Status for callers while the node starts; later no one. */
+  /** Shows a status to callers while the node starts; later it has no effect. */
   readonly showStart: (status: string) => void;
 }
 
-/** A block as it is handed to wallets. */
+/** A block as passed to wallets. */
 export interface WalletBlock {
   readonly height: number;
   /** Wire order. */
@@ -39,14 +39,14 @@ export interface WalletBlock {
 }
 
 export interface NodeListener {
-  /** A block is part of the active chain, which ends in it. */
+  /** The block was connected and is the tip. */
   blockConnected(block: WalletBlock): void;
-  /** The last block of the active chain is not part of it any more. */
+  /** The block, which was the tip, was disconnected. */
   blockDisconnected(block: { readonly height: number; readonly hash: Bytes }): void;
-  /** Once the chain stands still after changes. */
+  /** Called after a series of chain changes. */
   tipChanged(): void;
   transactionAdded(txid: Bytes, bytes: Buffer): void;
-  /** It was dropped, replaced, or is in a block (`inBlock`). */
+  /** The transaction was dropped or replaced, or is in a block (`inBlock`). */
   transactionRemoved(txid: Bytes, inBlock: boolean): void;
 }
 
@@ -60,7 +60,7 @@ export interface SettledPayments {
   readonly kinds: Uint8Array;
 }
 
-/** What is searched in blocks: words of two `PrefixFilter`s. */
+/** Search terms for blocks: words of two `PrefixFilter`s. */
 export interface SoughtPayments {
   /** Ids of keys and scripts. */
   readonly scripts: Uint32Array;
@@ -68,24 +68,24 @@ export interface SoughtPayments {
   readonly txids: Uint32Array;
   /** Null for none. */
   readonly settled: SettledPayments | null;
-  /** Blocks are read into it, as many as have room; not to be used for anything else until what was found is done with. */
+  /** Buffer for the blocks, as many as fit. Do not reuse it until the result has been processed. */
   readonly memory: Buffer;
 }
 
-/** Transactions of blocks that may pay to scripts, are known, or may spend of known ones; numbered in the order of the chain. */
+/** Transactions of blocks that may pay to the scripts, are known, or may spend outputs of known ones; numbered in chain order. */
 export interface FoundPayments {
-  /** How many of the blocks were looked through: those before the first that needs a closer look. */
+  /** Number of searched blocks: those before the first one that needs a full scan. */
   readonly blockCount: number;
   readonly count: number;
-  /** The hash of a block by its number among those that were asked for, wire order. */
+  /** The hash of a block by its index in the request, wire order. */
   hash(block: number): Bytes;
-  /** The number of the block that holds a transaction, and its place in it. */
+  /** The index of the block with a transaction, and its position in the block. */
   block(found: number): number;
   index(found: number): number;
   hasWitness(found: number): boolean;
-  /** The id of a transaction in wire order, a byte a character. */
+  /** The id of a transaction in wire order, latin1. */
   txKey(found: number): string;
-  /** Its bytes with witness, a view. */
+  /** Its serialization with witness, a view. */
   txBytes(found: number): Buffer;
 }
 
@@ -93,98 +93,98 @@ export interface FoundPayments {
 export interface PortCoin {
   readonly valueSat: bigint;
   readonly script: Bytes;
-  /** −1 for one in the mempool. */
+  /** −1 for an output in the mempool. */
   readonly height: number;
   readonly isCoinbase: boolean;
 }
 
-/** The active chain. Heights beyond it, and hashes that it does not have, answer null or −1. */
+/** The active chain. For heights above the tip and unknown hashes, methods return null or −1. */
 export interface ChainPort {
-  /** −1 before there is a genesis block. */
+  /** −1 if there is no genesis block yet. */
   readonly height: number;
   /** Height of a block; −1 if it is not in the active chain. */
   heightOf(hash: Bytes): number;
-  /** Whether headers of such a block are known at all. */
+  /** Whether the header of the block is known, on any branch. */
   isKnown(hash: Bytes): boolean;
   hashAt(height: number): Bytes | null;
   timeSecAt(height: number): number;
-  /** The first height whose block is from this time or later; −1 for none. Source: `CChain::FindEarliestAtLeast`. */
+  /** The lowest height whose block is not older than this time; −1 for none. Source: `CChain::FindEarliestAtLeast`. */
   firstFrom(timeSec: number): number;
   /** Median time past of the block at this height. */
   medianTimeSecAt(height: number): number;
-  /** Whether a block's data is on disk still. */
+  /** Whether the block's data is still on disk. */
   hasBlock(height: number): boolean;
-  /** Height of a snapshot whose blocks are not all there yet; -1 for none. */
+  /** Height of the snapshot while blocks below it are missing; -1 for none. */
   readonly snapshotHeight: number;
-  /** Rejects where it is not on disk, or was taken back meanwhile. */
+  /** Rejects if the block is not on disk, or was disconnected during the read. */
   readBlock(height: number): Promise<WalletBlock>;
   /**
-   * Looks through the first of the blocks at these ascending heights and as many that follow it on disk as are read with it.
-   * Rejects where the first is not on disk, or was taken back meanwhile.
+   * Searches the first of the blocks at these ascending heights, and the following ones on disk that are read with it.
+   * Rejects if the first is not on disk, or was disconnected during the read.
    */
   scanPayments(heights: readonly number[], sought: SoughtPayments): Promise<FoundPayments>;
   isInitialDownload(): boolean;
   /**
-   * Resolves when blocks that are being exchanged for others are, and the mempool belongs to the new tip; null if none are.
+   * Resolves when a running reorg is complete and the mempool matches the new tip; null if there is none.
    */
   reorganised(): Promise<void> | null;
-  /** An unspent output at the tip or in the mempool; outPoint of 36 bytes. Spent ones answer null. */
+  /** An unspent output at the tip or in the mempool, by its outpoint of 36 bytes; null for a spent one. */
   coin(outPoint: Bytes): Promise<PortCoin | null>;
   /**
-   * Heights of blocks from `first` to `last` that touch one of the scripts, ascending, from the address index; null without
-   * one, or while it is being filled.
+   * Heights from `first` to `last` of blocks that touch one of the scripts, ascending, from the address index; null if the
+   * index is off or not in sync.
    */
   blocksTouching(scripts: readonly Bytes[], first: number, last: number): Promise<number[] | null>;
 }
 
 export interface MempoolPort {
   has(txid: Bytes): boolean;
-  /** Counts of relatives in the mempool, itself counted; null for others. */
+  /** Numbers of ancestors and descendants in the mempool, including the transaction itself; null if it is not in the mempool. */
   relatives(txid: Bytes): { readonly ancestors: number; readonly descendants: number } | null;
-  /** Unconfirmed transactions that the given one depends on; empty for what is not in the mempool. */
+  /** Unconfirmed ancestors of a transaction; empty if it is not in the mempool. */
   ancestors(txid: Bytes): readonly Bytes[];
   transaction(txid: Bytes): Transaction | null;
-  /** All transactions, the earliest first, serialized with witness; must not be changed. */
+  /** All transactions, the earliest first, serialized with witness. The caller must not change them. */
   all(): Iterable<{ readonly txid: Bytes; readonly bytes: Buffer }>;
-  /** Whether chain limits (`-limitancestorcount` and the like) let a transaction with these parents in. */
+  /** Whether the chain limits (`-limitancestorcount` and the like) allow a transaction with these parents. */
   readonly limits: { readonly ancestors: number; readonly descendants: number };
   /**
-   * Puts a transaction into the mempool, from where peers learn of it; null, or why not: the reference's text, as
-   * `sendrawtransaction` tells it. `maxFeeSat` 0 for no bound.
+   * Adds a transaction to the mempool, which announces it to peers. Returns null, or the error text of the reference's
+   * `sendrawtransaction`. `maxFeeSat` 0 means no limit.
    */
   submit(tx: Transaction, maxFeeSat: bigint): Promise<string | null>;
-  /** The same without letting it in. */
+  /** The same without adding it. */
   test(tx: Transaction, maxFeeSat: bigint): Promise<string | null>;
-  /** Has it announced to peers until one asks for it. */
+  /** Announces it to peers until one requests it. */
   announce(txid: Bytes): void;
-  /** Whether it, or one that it depends on, says that it may be replaced (BIP125). */
+  /** Whether it, or an ancestor, signals that it may be replaced (BIP125). */
   isReplaceable(txid: Bytes): boolean;
 }
 
 /** Rates in satoshis per 1,000 virtual bytes. */
 export interface FeePort {
-  /** Rate 0 where too little is known; `blocks` is the target that the answer holds for. */
+  /** The rate is 0 without enough data; `blocks` is the target for which the result is valid. */
   estimateSmart(
     targetBlocks: number,
     conservative: boolean,
   ): { readonly ratePerKb: bigint; readonly blocks: number };
-  /** The highest target there are estimates for. */
+  /** The highest target with estimates. */
   readonly highestTarget: number;
-  /** What the mempool asks for now, and what is relayed at all (`-minrelaytxfee`). */
+  /** The present minimum rate of the mempool, and the minimum rate for relay (`-minrelaytxfee`). */
   readonly mempoolMinRatePerKb: bigint;
   readonly relayMinRatePerKb: bigint;
-  /** Step in which fees of replacements grow (`-incrementalrelayfee`). */
+  /** Minimum increase of the fee of a replacement (`-incrementalrelayfee`). */
   readonly incrementalRatePerKb: bigint;
-  /** Below this, outputs are dust (`-dustrelayfee`). */
+  /** Rate for the dust limit of outputs (`-dustrelayfee`). */
   readonly dustRatePerKb: bigint;
 }
 
-/** What the claim trie says at the tip of a claim or support by its outpoint (36 bytes). */
+/** State in the claim trie at the tip of a claim or support, by its outpoint (36 bytes). */
 export interface ClaimStanding {
   readonly isInTrie: boolean;
   readonly isControlling: boolean;
   readonly isInQueue: boolean;
-  /** Height at which it is valid; −1 where it is in neither. */
+  /** Height at which it is valid; −1 if it is not in the trie. */
   readonly validAtHeight: number;
   readonly effectiveAmountSat: bigint;
 }
@@ -192,8 +192,8 @@ export interface ClaimStanding {
 export interface ClaimPort {
   /** State of claims or supports under the name in their script; null if not in the trie. */
   standing(name: Bytes, outPoint: Bytes): Promise<ClaimStanding | null>;
-  /** Blocks after which a claim or support made at a height expires. */
+  /** Height at which a claim or support created at height `madeAt` expires. */
   expirationHeight(madeAt: number): number;
-  /** The name of a claim that is alive at the tip, by its id of 20 bytes. */
+  /** The name of a claim that is live at the tip, by its id of 20 bytes. */
   nameOf(claimId: Bytes): Promise<Bytes | null>;
 }

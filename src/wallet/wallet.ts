@@ -1,7 +1,7 @@
 /**
- * A wallet that is open: its file, keys, pool, labels and transactions as one. Owns how changes get to disk, and
- * what is loaded from the file. Handing out keys is in `keys/keySupply.ts`, following the chain in `follower.ts`, spending in `spending/`,
- * passphrases in `encryption/`. Source: lbrycrd wallet/wallet.h `CWallet`.
+ * An open wallet with its file, keys, pool, labels and transactions. Owns the writing of changes and the loading of the
+ * file. Supply of keys is in `keys/keySupply.ts`, following the chain in `follower.ts`, spending in `spending/`, passphrases
+ * in `encryption/`. Source: lbrycrd wallet/wallet.h `CWallet`.
  */
 import { addressPrefixesOf, decodeDestination, type AddressPrefixes } from '../script/address.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
@@ -39,12 +39,12 @@ import type { WalletOptions } from './walletOptions.js';
 
 /** Flags of a wallet as a whole. Source: `WalletFlags`. */
 export const WALLET_FLAG_DISABLE_PRIVATE_KEYS = 1n << 32n;
-/** Flags beyond these say something that must not be ignored. Source: `g_known_wallet_flags`, `SetWalletFlags`. */
+/** Unknown flags among the upper 32 bits must not be ignored. Source: `g_known_wallet_flags`, `SetWalletFlags`. */
 const KNOWN_FLAGS = WALLET_FLAG_DISABLE_PRIVATE_KEYS;
 const TX_PREFIX = kindPrefix('tx');
 const MANDATORY_FLAGS = 0xffffffff_00000000n;
 
-/** Keys of a pool that a new wallet gets in one piece. Arbitrary. */
+/** Number of pool keys that a new wallet creates before the first write. Arbitrary. */
 const FIRST_KEYS = 2000;
 
 export interface WalletDeps {
@@ -53,7 +53,7 @@ export interface WalletDeps {
   readonly options: WalletOptions;
 }
 
-/** What is in the wallet cannot be used as it is; the message says why. */
+/** The wallet's data cannot be used. The message has the reason. */
 export { WalletRowError } from './keys/keyring.js';
 
 function formatLocator(locator: readonly Bytes[]): Buffer {
@@ -75,34 +75,37 @@ export class Wallet {
   );
   readonly hd = new HdKeys(this.keyring);
   readonly keypool = new Keypool();
-  /** Makes keys and hands them out. */
+  /** Creates keys and hands them out. */
   readonly keys = new KeySupply(this);
   readonly book: AddressBook;
   readonly ledger: Ledger;
-  /** Balances of the deprecated accounts that are no transactions. */
+  /** Moves between the deprecated accounts, which are not transactions. */
   readonly accounts = new Accounts();
-  /** Looking through blocks again. */
+  /** State of rescans. */
   readonly scans = new Scans();
-  /** Outputs that are not to be spent, by their keys (`outputKey`), until something spends them; in memory only. */
+  /**
+   * Locked outputs (`outputKey`): not spent by the wallet. The lock ends when another transaction spends the output. In
+   * memory only.
+   */
   readonly lockedOutputs = new Set<string>();
   /** Events of the node that are not applied yet. */
   readonly events = new EventLine();
-  /** The subscribers of transactions, and what is held back. */
+  /** Subscribers of transactions, and delayed notifications. */
   readonly announcements = new Announcements();
-  /** When the wallet locks itself again. */
+  /** Timer of the automatic lock. */
   readonly relock: Relock;
   /** The master key under each passphrase, by number. */
   readonly masterKeys = new Map<number, MasterKeyRow>();
-  /** Height to which the chain was followed, −1 before its first block. The follower sets it. */
+  /** Height up to which the chain was followed; −1 before the first block. Set by the follower. */
   followedHeight = -1;
-  /** `settxfee`; begins as `-paytxfee`. */
+  /** Rate set by `settxfee`; initially that of `-paytxfee`. */
   payTxFeeRatePerKb: bigint;
-  /** Whether it is closed, or being closed. */
+  /** Whether the wallet is closed or being closed. */
   private isClosed = false;
   private flags = 0n;
   private versionNumber: number = FEATURE.base;
   private bestBlockRow: Buffer | null = null;
-  /** Whether the file had rows that are not understood: they stay where they are. */
+  /** Number of rows with unknown kinds. They stay in the file. */
   private unknownRows = 0;
 
   constructor(name: string, { node, file, options }: WalletDeps) {
@@ -147,9 +150,8 @@ export class Wallet {
   // Changes.
 
   /**
-   * Runs a task that changes the wallet and brings what it puts into the batch to disk, all or nothing. Memory changes at
-   * once: when the disk refuses, the node stops. With `sync` false it may be lost in a crash, for data that the chain
-   * provides again.
+   * Runs a task that changes the wallet, and writes its batch to disk atomically. Memory changes at once, so a disk error
+   * stops the node. With `sync` false a crash may lose the batch; use it for data that the chain provides again.
    */
   async change<T>(task: (batch: WalletBatch) => T, { sync = true } = {}): Promise<T> {
     this.events.finish();
@@ -160,8 +162,8 @@ export class Wallet {
   }
 
   /**
-   * Brings a batch to disk; see `change`. Where it brought keys or scripts that known transactions pay to, those are the
-   * wallet's when it resolves. With `isLast` false more is to come, and that waits.
+   * Writes a batch to disk; see `change`. If the batch has new keys or scripts, outputs of known transactions to them are
+   * the wallet's when it resolves. With `isLast` false this check is left to a later batch.
    */
   async write(
     batch: WalletBatch,
@@ -182,12 +184,12 @@ export class Wallet {
     if (isLast) await this.reconsiderOutputs();
   }
 
-  /** Known transactions pay to keys and scripts that came since: those outputs are the wallet's when it resolves. */
+  /** Checks the outputs of known transactions for keys and scripts added since: they are the wallet's when it resolves. */
   async reconsiderOutputs(): Promise<void> {
     while (this.ledger.isOutdated && !this.isClosed) await inSlices(this.ledger.reconsiderOutputs());
   }
 
-  /** The same into a file that is rewritten: what the batch replaces or deletes is nowhere in it afterwards. */
+  /** The same by rewriting the file: replaced and deleted rows are then no longer in the file. */
   async writeAnew(batch: WalletBatch): Promise<void> {
     this.events.finish();
     this.requireOpen();
@@ -202,12 +204,12 @@ export class Wallet {
     this.ledger.committed(batch);
   }
 
-  /** Throws `WalletClosedError` where there is no file to write to any more. */
+  /** Throws `WalletClosedError` if the file is closed. */
   private requireOpen(): void {
     if (this.isClosed) throw new WalletClosedError();
   }
 
-  /** Notified of every transaction that is new or has changed; the returned function ends it. */
+  /** Subscribes to new and changed transactions; the returned function unsubscribes. */
   listen(listener: WalletListener, isUsed?: () => boolean): () => void {
     return this.announcements.listen(listener, isUsed);
   }
@@ -222,7 +224,7 @@ export class Wallet {
     this.announcements.tell(entry, isNew);
   }
 
-  // What kind of wallet it is.
+  // Properties of the wallet.
 
   get hasPrivateKeys(): boolean {
     return (this.flags & WALLET_FLAG_DISABLE_PRIVATE_KEYS) === 0n;
@@ -233,7 +235,7 @@ export class Wallet {
     batch.put(recordKey('flags'), new Writer(8).u64(this.flags).finish());
   }
 
-  /** The oldest program that understands it (`walletversion`). */
+  /** Minimum version of a program that can open it (`walletversion`). */
   get version(): number {
     return this.versionNumber;
   }
@@ -244,13 +246,13 @@ export class Wallet {
     batch.put(recordKey('minversion'), new Writer(4).i32(version).finish());
   }
 
-  /** What balances depend on besides the ledger. */
+  /** Options for balances, in addition to the ledger. */
   get balanceOptions(): BalanceOptions {
     const height = this.followedHeight + 1;
     const nowSec = this.node.nowSec();
     return {
       spendsUnconfirmedChange: this.options.spendsUnconfirmedChange,
-      // By the clock, not by the median time of the tip. Source: `CheckFinalTx` without flags.
+      // Uses the clock, not the median time of the tip. Source: `CheckFinalTx` without flags.
       isFinal: ({ lockTime }) =>
         lockTime === 0 || lockTime < (lockTime < LOCKTIME_THRESHOLD ? height : nowSec),
     };
@@ -260,18 +262,18 @@ export class Wallet {
     return this.keyring.isLocked;
   }
 
-  /** Locks it now; of a wallet that is not encrypted nothing changes. */
+  /** Locks the wallet now; no effect without encryption. */
   lock(): void {
     this.relock.cancel();
     this.keyring.lock();
   }
 
-  /** What lines of the log begin with. */
+  /** Prefix of the log lines. */
   get logName(): string {
     return `[${this.name === '' ? 'default wallet' : this.name}]`;
   }
 
-  /** A seed of its own for a new wallet, and its first keys. Of a pool that is very large `keys.topUp` makes the rest. */
+  /** Creates the seed of a new wallet and its first keys. For a very large pool `keys.topUp` creates the others. */
   *begin(batch: WalletBatch, { privateKeys = true } = {}): Slices<void> {
     this.setVersion(batch, FEATURE.latest);
     if (!privateKeys) {
@@ -284,7 +286,7 @@ export class Wallet {
 
   // The chain as far as the wallet knows it.
 
-  /** The locator of the block to which the chain was followed, as it is on disk; null for none. */
+  /** The locator of the block up to which the chain was followed, as stored; null without one. */
   get bestBlock(): readonly Bytes[] | null {
     if (this.bestBlockRow === null) return null;
     const reader = new Reader(this.bestBlockRow);
@@ -294,7 +296,7 @@ export class Wallet {
     return hashes.length === 0 ? null : hashes;
   }
 
-  /** Whether a locator is the one on disk, or on its way there. */
+  /** Whether a locator equals the stored one, or the one being written. */
   isBestBlock(locator: readonly Bytes[]): boolean {
     return this.bestBlockRow?.equals(formatLocator(locator)) === true;
   }
@@ -306,7 +308,7 @@ export class Wallet {
 
   // Loading.
 
-  /** Reads all rows. Throws `WalletRowError` where they cannot be used as they are. */
+  /** Reads all rows. Throws `WalletRowError` if they are invalid. */
   *load(): Slices<void> {
     if (!(yield* loadImage(this, (key, value) => this.take(key, value)))) yield* this.loadAll();
     this.keyring.loaded();
@@ -320,25 +322,29 @@ export class Wallet {
       this.take(key, value);
       if (++count % 64 === 0) yield;
     }
-    // What of a transaction is the wallet's depends on all of its keys and scripts, which may be rewritten behind it.
+    // Transactions are loaded last, because their own outputs depend on all keys and scripts, which may come later in the
+    // file.
     for (const row of this.file.values(TX_PREFIX)) {
       this.ledger.load(row.value, row.keyText(TX_PREFIX.length));
       if (++count % 64 === 0) yield;
     }
   }
 
-  /** Adds a row of any kind but a transaction. */
+  /** Loads a row of any kind except a transaction. */
   private take(key: Buffer, value: Buffer): void {
     const split = splitKey(key);
     if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;
   }
 
-  /** What is known of transactions follows from the chain: to be run once `followedHeight` is set, before anyone reads. */
+  /**
+   * Computes the states of transactions, which depend on the chain. Call it after `followedHeight` is set, and before any
+   * query.
+   */
   settle(batch: WalletBatch): Slices<void> {
     return this.ledger.loaded(batch);
   }
 
-  /** Rows whose kind no one knows. */
+  /** Number of rows with unknown kinds. */
   get unknownRowCount(): number {
     return this.unknownRows;
   }
@@ -373,7 +379,7 @@ export class Wallet {
         this.bestBlockRow = Buffer.from(value);
         return true;
       case 'bestblock':
-        // Wallets of before 2014 have theirs here; later ones an empty list.
+        // Wallets from before 2014 have the locator in this row; in later ones it is an empty list.
         if (this.bestBlockRow === null && value.length > 5) this.bestBlockRow = Buffer.from(value);
         return true;
       case 'defaultkey':
@@ -390,7 +396,7 @@ export class Wallet {
   }
 
   /**
-   * Brings everything to disk and closes the file, with an image of the wallet beside it; private keys in memory are wiped.
+   * Writes everything to disk and closes the file, with an image of the wallet. Private keys in memory are wiped.
    */
   async close(): Promise<void> {
     await this.scans.close();
@@ -402,14 +408,14 @@ export class Wallet {
     await this.file.close(parts, isOtherRow);
   }
 
-  /** Null if the existing image is still valid, or if no image can be made. */
+  /** Null if the existing image is still valid, or if no image can be written. */
   private async partsForImage(): Promise<WalletParts | null> {
     await this.file.settled();
     if (this.file.hasImage) return null;
     try {
       return await inSlices(imageParts(this));
     } catch (error) {
-      // It opens without one.
+      // The wallet will be opened without an image.
       this.node.log.debug('db', `${this.logName} No image of the wallet: ${String(error)}`);
       return null;
     }

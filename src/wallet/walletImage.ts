@@ -1,6 +1,6 @@
 /**
- * Makes the parts of a wallet image (`store/walletImage.ts`) from an open wallet, and opens a wallet with them. Rows that changed
- * after the image was made are read one by one.
+ * Creates the parts of a wallet image (`store/walletImage.ts`) from an open wallet, and opens a wallet with them. Rows that
+ * changed after the image was written are read one by one.
  */
 import { hash160 } from '../crypto/hash.js';
 import { scriptForDestination } from '../script/standard.js';
@@ -32,7 +32,7 @@ interface WalletNotes {
   readonly highestPoolIndex: number;
 }
 
-/** The kinds of rows that an image covers; all others are read. */
+/** The kinds of rows that an image covers; rows of other kinds are always read. */
 const TOLD_KINDS = ['tx', 'key', 'wkey', 'ckey', 'keymeta', 'pool'] as const satisfies readonly RecordKind[];
 const TOLD_PREFIXES = TOLD_KINDS.map((kind) => Buffer.from(kindPrefix(kind), 'latin1'));
 /** Rows that can change which outputs belong to the wallet. */
@@ -47,7 +47,7 @@ export function isOtherRow(key: Buffer): boolean {
   );
 }
 
-/** The parts of an image of an open wallet that is about to be closed. Null if they would not be correct. */
+/** The parts of the image of an open wallet that is about to be closed. Null if they would not be correct. */
 export function* imageParts({ keyring, keypool, ledger, file }: ImagedWallet): Slices<WalletParts | null> {
   const keys = yield* keyring.image(keypool.lists, (key) => file.has(key));
   const transactions =

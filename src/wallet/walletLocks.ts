@@ -1,4 +1,4 @@
-/** The locks of a node on folders with wallets, which keep other nodes out. Source: lbrycrd wallet/db.cpp `LockDirectory`. */
+/** Locks on wallet folders, which exclude other nodes. Source: lbrycrd wallet/db.cpp `LockDirectory`. */
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { FolderLockError, lockFolder } from '../store/files/folderLock.js';
@@ -11,7 +11,10 @@ export class WalletLocks {
   /** Locks by folder, with the number of wallets that need each. */
   private readonly locks = new Map<string, { users: number; readonly unlock: () => Promise<void> }>();
 
-  /** Resolves with what gives the folder free again, once no one needs it any more. Rejects with `FolderLockError`. */
+  /**
+   * Locks a folder. Resolves with a function that releases the lock when no wallet needs it any more. Rejects with
+   * `FolderLockError`.
+   */
   async lock(path: string): Promise<() => Promise<void>> {
     const folder = realpathSync(path);
     const held = this.locks.get(folder) ?? { users: 0, unlock: await lockFolder(folder, LOCK) };
@@ -24,7 +27,7 @@ export class WalletLocks {
     };
   }
 
-  /** Whether another user has a folder. */
+  /** Whether another process has locked a folder. */
   async isLockedByOther(path: string): Promise<boolean> {
     const folder = realpathSync(path);
     if (this.locks.has(folder) || !isThere(join(folder, LOCK_NAME))) return false;

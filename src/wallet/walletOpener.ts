@@ -1,7 +1,6 @@
 /**
- * Opening a wallet at its place, and making one there: its folder's lock, its file, what is loaded of it, and following the chain
- * from where it was last. Owns no list of those that are open (`wallets.ts`). Source: lbrycrd wallet/wallet.cpp
- * `CreateWalletFromFile`.
+ * Opens and creates wallets: locks the folder, opens the file, loads the rows, and follows the chain from the best block.
+ * The list of open wallets is in `wallets.ts`. Source: lbrycrd wallet/wallet.cpp `CreateWalletFromFile`.
  */
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -26,8 +25,7 @@ import { isThere, removeFolder, type WalletPlace } from './walletPlace.js';
 import { OperatorError } from '../util/text/operatorError.js';
 
 /**
- * A wallet cannot be opened or made; the message is for the caller, and says what to do where something is to be
- * done.
+ * A wallet cannot be opened or created. The message is for the caller, with the remedy if there is one.
  */
 export class WalletOpenError extends OperatorError {
   override readonly name = 'WalletOpenError';
@@ -43,13 +41,13 @@ export interface WalletsOptions {
   /** Absolute. */
   readonly walletDir: string;
   readonly wallet: WalletOptions;
-  /** Wallets opened at start are followed from their first block on (`-rescan`). */
+  /** Whether wallets opened at start are rescanned from the first block (`-rescan`). */
   readonly rescans: boolean;
-  /** What can be read of a damaged one is put into a new file at start (`-salvagewallet`). */
+  /** Whether the readable part of a corrupt wallet is copied to a new file at start (`-salvagewallet`). */
   readonly salvages: boolean;
-  /** What of its transactions is forgotten at start, before the blocks tell them again (`-zapwallettxes`). */
+  /** Which transaction data is deleted at start, before the rescan restores the transactions (`-zapwallettxes`). */
   readonly zaps: Zap;
-  /** The version to which one is brought at start; 0 for none (`-upgradewallet`). */
+  /** The version to which a wallet is upgraded at start; 0 for none (`-upgradewallet`). */
   readonly upgradesTo: number;
 }
 
@@ -57,7 +55,7 @@ export interface OpenedWallet {
   readonly wallet: Wallet;
   readonly follower: Follower;
   readonly place: WalletPlace;
-  /** Gives its folder free again. */
+  /** Unlocks its folder. */
   readonly unlock: () => Promise<void>;
 }
 
@@ -68,11 +66,11 @@ export interface WalletOpenerDeps {
   readonly signal: AbortSignal;
   /** Open wallets. */
   readonly others: () => readonly Wallet[];
-  /** A wallet is whole, and is about to follow the chain. */
+  /** Called when a wallet is loaded and about to follow the chain. */
   readonly begins: (wallet: Wallet) => void;
 }
 
-/** One call at a time. All reject with `WalletOpenError` for what the owner can mend. */
+/** Runs one call at a time. All methods reject with `WalletOpenError` for errors that the owner can fix. */
 export class WalletOpener {
   private readonly options: WalletsOptions;
   private readonly deps: WalletOpenerDeps;
@@ -84,7 +82,7 @@ export class WalletOpener {
     this.node = deps.node;
   }
 
-  /** Makes a wallet where there is none. */
+  /** Creates a new wallet. */
   async make(place: WalletPlace, privateKeys: boolean): Promise<OpenedWallet> {
     const madeFolder = place.kind === 'missing';
     await this.guard(place, () => makeFolder(dirname(place.file), 0o700));
@@ -93,7 +91,8 @@ export class WalletOpener {
     try {
       unlock = await this.lock(place);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
-      // Whatever ends the node meanwhile leaves the whole wallet or none: one without private keys must never be without its flag.
+      // The first write has all rows, so that a kill leaves a complete wallet or none: one without private keys must never
+      // lack its flag.
       const batch = new WalletBatch();
       await inSlices(wallet.begin(batch, { privateKeys }));
       await file.rewrite(batch.changes);
@@ -109,14 +108,14 @@ export class WalletOpener {
     }
   }
 
-  /** Gives a wallet without any rows what all have. */
+  /** Writes the initial rows of a new wallet. */
   private async begin(wallet: Wallet): Promise<void> {
     const batch = new WalletBatch();
     await inSlices(wallet.begin(batch));
     await wallet.write(batch);
   }
 
-  /** Opens one that is there, or takes the reference's over that is in its place. */
+  /** Opens an existing wallet, or imports the reference's wallet at this place. */
   async load(place: WalletPlace, start: Partial<WalletsOptions> = {}): Promise<OpenedWallet> {
     const started = performance.now();
     let file: WalletFile | null = null;
@@ -158,7 +157,7 @@ export class WalletOpener {
     }
   }
 
-  /** Takes a wallet of the reference over into a new file. */
+  /** Imports a wallet of the reference to a new file. */
   async takeOver(from: string, place: WalletPlace): Promise<Migrated> {
     const { log, warn } = this.node;
     log.info(`Taking over the wallet ${from} into ${place.file}. The old file stays as it is.`);
@@ -174,7 +173,7 @@ export class WalletOpener {
     }
   }
 
-  /** Two copies of one wallet do not learn of each other's addresses. Source: `CheckUniqueFileid`. */
+  /** Rejects a copy of an open wallet: copies would not know each other's addresses. Source: `CheckUniqueFileid`. */
   private async refuseCopy(wallet: Wallet): Promise<void> {
     for (const other of this.deps.others()) {
       if (!(await inSlices(areCopies(wallet, other)))) continue;
@@ -185,7 +184,7 @@ export class WalletOpener {
     }
   }
 
-  /** Locks are on folders: they do not keep others from the same file in another folder. */
+  /** Locks are on folders: they do not protect a file that is also linked from another folder. */
   private warnOfLinks({ name, file }: WalletPlace): void {
     const { nlink } = statSync(file);
     if (nlink > 1)
@@ -194,7 +193,10 @@ export class WalletOpener {
       );
   }
 
-  /** No key, no spending and no word of the owner is in what was not synced: only data that blocks and peers provide again. */
+  /**
+   * The cut bytes were not synced. They contained only data that blocks and peers provide again: no keys, payments or notes
+   * of the owner.
+   */
   private warnOfCut({ file }: WalletPlace, cutBytes: number): void {
     if (cutBytes === 0) return;
     this.node.warn(
@@ -222,7 +224,7 @@ export class WalletOpener {
     return { wallet, follower, place, unlock };
   }
 
-  /** Keeps other nodes out, also those whose data lie elsewhere. */
+  /** Excludes other nodes, also those with another data folder. */
   private async lock({ file }: WalletPlace): Promise<() => Promise<void>> {
     try {
       return await this.deps.locks.lock(dirname(file));

@@ -1,9 +1,12 @@
-/** What the node's options say to wallets. */
+/** Options of the node that wallets use. */
 import type { OutputType } from '../signing/outputType.js';
 
 /** Rates in satoshis per 1,000 virtual bytes. */
 export interface WalletOptions {
-  /** Kind of new addresses, and of change; null for that of the payment or the addresses (`-addresstype`, `-changetype`). */
+  /**
+   * Type of new addresses, and of change; null for the type of the payment or of the addresses (`-addresstype`,
+   * `-changetype`).
+   */
   readonly addressType: OutputType;
   readonly changeType: OutputType | null;
   readonly avoidsPartialSpends: boolean;
@@ -13,7 +16,7 @@ export interface WalletOptions {
   readonly minTxFeeRatePerKb: bigint;
   readonly payTxFeeRatePerKb: bigint;
   readonly maxTxFeeSat: bigint;
-  /** Keys to keep ready, in each pool. */
+  /** Number of keys to keep in each pool. */
   readonly keypoolSize: number;
   readonly confirmTarget: number;
   readonly spendsUnconfirmedChange: boolean;

@@ -1,6 +1,7 @@
 /**
- * Where wallets lie: from a wallet's name, which may be a path, to its file. A wallet is a folder with `wallet.db` in it, or
- * a file of its own in the wallet folder. Owns what a folder holds beside that file. Source: lbrycrd wallet/walletutil.cpp `WalletLocation`, wallet/wallet.cpp `Verify`.
+ * Locations of wallets: maps a wallet's name, which may be a path, to its file. A wallet is a folder with a file
+ * `wallet.db`, or a single file in the wallet folder. Owns the other files in such a folder. Source: lbrycrd
+ * wallet/walletutil.cpp `WalletLocation`, wallet/wallet.cpp `Verify`.
  */
 import { rm, rmdir } from 'node:fs/promises';
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
@@ -10,20 +11,20 @@ import { isLeftover } from './store/writeFileAnew.js';
 import { isForeignWallet, placeBeside } from './transfer/foreignWallet.js';
 
 export const WALLET_FILE_NAME = 'wallet.db';
-/** What the reference calls the same. */
+/** The file name of the reference's wallets. */
 export const FOREIGN_FILE_NAME = 'wallet.dat';
-/** The name of the lock that keeps other nodes out of a wallet's folder. */
+/** Name of the lock that excludes other nodes from a wallet's folder. */
 export const LOCK_NAME = '.lbcnodelock';
-/** So deep wallets are searched in the wallet folder. Arbitrary. */
+/** Maximum depth of the search for wallets in the wallet folder. Arbitrary. */
 const MAX_DEPTH = 4;
 
 export interface WalletPlace {
   readonly name: string;
-  /** What the name stands for, absolute: a folder or a file. */
+  /** The absolute path that the name stands for: a folder or a file. */
   readonly path: string;
-  /** The wallet's file, there or not. */
+  /** The wallet's file; it may not exist. */
   readonly file: string;
-  /** A wallet of the reference to take over where there is no file; null for none. */
+  /** A wallet of the reference to import if the file does not exist; null for none. */
   readonly foreign: string | null;
   readonly kind: 'missing' | 'folder' | 'file' | 'other';
 }
@@ -55,7 +56,7 @@ export function walletPlace(walletDir: string, name: string): WalletPlace {
   return { name, path, file: path, foreign: null, kind: isPlain ? 'file' : 'other' };
 }
 
-/** Where a file lies that a link stands for: what keeps it from others must stand there, and it is replaced there. */
+/** The target of a linked file: the lock must be in its folder, and the file is replaced there. */
 function realFile(path: string): string {
   try {
     return lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
@@ -64,17 +65,17 @@ function realFile(path: string): string {
   }
 }
 
-/** Whether something is at a path. */
+/** Whether the path exists. */
 export const isThere = (path: string): boolean => statOf(path, false) !== null;
 
-/** Whether two paths lead to one file, by whatever links. Source: Boost `equivalent`. */
+/** Whether two paths lead to the same file, also by links. Source: Boost `equivalent`. */
 export function isSameFile(path: string, other: string): boolean {
   if (path === other) return true;
   const [one, two] = [statOf(path), statOf(other)];
   return one !== null && two !== null && one.ino === two.ino && one.dev === two.dev;
 }
 
-/** Names of the wallets in the wallet folder, sorted; the one in the folder itself has an empty name. */
+/** Names of the wallets in the wallet folder, sorted. The wallet in the folder itself has an empty name. */
 export function walletNames(walletDir: string): string[] {
   const names: string[] = [];
   const visit = (folder: string, depth: number): void => {
@@ -82,7 +83,7 @@ export function walletNames(walletDir: string): string[] {
     try {
       entries = readdirSync(folder, { withFileTypes: true });
     } catch {
-      // Not for us to read.
+      // The folder is not readable for this user.
       return;
     }
     for (const entry of entries) {
@@ -101,7 +102,7 @@ export function walletNames(walletDir: string): string[] {
   return names.map((name) => name.split(sep).join('/')).sort();
 }
 
-/** Whether a folder is what is left of a wallet that was being made when the node was killed: its lock, no finished file. */
+/** Whether a folder is left of a wallet whose creation was interrupted: it has a lock, but no complete file. */
 export function isUnfinished(path: string): boolean {
   try {
     const names = readdirSync(path);
@@ -114,12 +115,12 @@ export function isUnfinished(path: string): boolean {
   }
 }
 
-/** Removes a wallet's folder that has nothing in it but the lock. */
+/** Removes a wallet's folder that has only the lock. */
 export async function removeFolder(path: string): Promise<void> {
   try {
     await rm(join(path, LOCK_NAME), { recursive: true, force: true });
     await rmdir(path);
   } catch {
-    // Something else is there.
+    // The folder has other files.
   }
 }

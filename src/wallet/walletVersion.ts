@@ -1,4 +1,4 @@
-/** Versions of what a wallet holds, as the reference numbers them. Source: wallet/walletutil.h `WalletFeature`. */
+/** Wallet versions, with the numbers of the reference. Source: wallet/walletutil.h `WalletFeature`. */
 import type { Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 

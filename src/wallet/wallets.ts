@@ -1,6 +1,6 @@
 /**
- * The wallets of a node: the open ones, their names, and their subscribers. Owns no rule about what is in them;
- * opening and making one is `walletOpener.ts`. Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`.
+ * The wallets of a node: the open ones, their names, and their subscribers. It has no rules about their content; opening and
+ * creating wallets is in `walletOpener.ts`. Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`.
  */
 import { realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -27,9 +27,9 @@ import {
   type WalletPlace,
 } from './walletPlace.js';
 
-/** Notified of all wallets that are open. It must not throw. */
+/** Listener for all open wallets. It must not throw. */
 export interface WalletsListener {
-  /** A transaction came to a wallet, or what is known of it changed. */
+  /** A transaction was added to a wallet, or its data changed. */
   transactionChanged(wallet: Wallet, entry: Entry, isNew: boolean): void;
 }
 
@@ -69,7 +69,7 @@ export class Wallets {
     });
   }
 
-  /** In the order in which they were opened. */
+  /** Open wallets, in the order in which they were opened. */
   all(): Wallet[] {
     return [...this.open.values()].map(({ wallet }) => wallet);
   }
@@ -78,31 +78,31 @@ export class Wallets {
     return this.open.get(name)?.wallet;
   }
 
-  /** Whether a path leads to the file of a wallet that is open. */
+  /** Whether a path leads to the file of an open wallet. */
   keeps(path: string): boolean {
     for (const { place } of this.open.values()) if (isSameFile(place.file, path)) return true;
     return false;
   }
 
-  /** Whether another node has wallets open in the folder of a file that is there. */
+  /** Whether another node has open wallets in the folder of an existing file. */
   isUsedElsewhere(path: string): Promise<boolean> {
     return this.exclusively(() => this.locks.isLockedByOther(dirname(realpathSync(path))));
   }
 
-  /** What feeds a wallet from the chain. */
+  /** The follower that applies chain events to a wallet. */
   followerOf(wallet: Wallet): Follower | undefined {
     return this.open.get(wallet.name)?.follower;
   }
 
-  /** The returned function ends it. */
+  /** The returned function unsubscribes. */
   listen(listener: WalletsListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
   /**
-   * Resolves when the wallets have applied all events of the node so far; null when they have. In the middle of a
-   * reorganisation they know of blocks and the mempool what never was together: then when it is over.
+   * Resolves when the wallets have applied all events of the node so far; null if they have. During a reorg their view of
+   * blocks and mempool is inconsistent, so it resolves after the end of the reorg.
    */
   caughtUp(): Promise<unknown> | null {
     const reorganised = this.node.chain.reorganised();
@@ -115,31 +115,34 @@ export class Wallets {
     return behind === null ? null : Promise.all(behind);
   }
 
-  /** Whether an event is, or was, in progress that wallets have applied in part: no one could have looked at the node then. */
+  /**
+   * Whether a reorg is running, or wallets have applied only a part of a group of events. The node never had such a state
+   * between its turns.
+   */
   get isBetween(): boolean {
     if (this.node.chain.reorganised() !== null) return true;
     for (const { wallet } of this.open.values()) if (wallet.events.isInGroup) return true;
     return false;
   }
 
-  /** Someone uses wallets until what is returned is called (`EventLine.enter`). */
+  /** Marks all wallets as in use until the returned function is called (`EventLine.enter`). */
   enter(): () => void {
     const lines = this.all().map(({ events }) => events);
     for (const line of lines) line.enter();
     return () => lines.forEach((line) => line.leave());
   }
 
-  /** Takes in at once what wallets have begun to apply (`EventLine.finish`). */
+  /** Applies the rest of started events at once (`EventLine.finish`). */
   finish(): void {
     for (const { wallet } of this.open.values()) wallet.events.finish();
   }
 
-  /** Names of the wallets that are in the wallet folder, open or not. */
+  /** Names of all wallets in the wallet folder, open or not. */
   names(): string[] {
     return walletNames(this.options.walletDir);
   }
 
-  /** Opens a wallet, or makes it where there is none. For the start: rejects with `WalletOpenError`. */
+  /** Opens a wallet, or creates it if it does not exist. Used at start. Rejects with `WalletOpenError`. */
   openOrCreate(name: string): Promise<Wallet> {
     return this.exclusively(async () => {
       const place = this.check(name);
@@ -148,7 +151,7 @@ export class Wallets {
     });
   }
 
-  /** Makes a wallet and opens it. Rejects with `WalletOpenError`. */
+  /** Creates and opens a wallet. Rejects with `WalletOpenError`. */
   create(name: string, privateKeys = true): Promise<Wallet> {
     return this.exclusively(async () => {
       const { kind, path } = walletPlace(this.options.walletDir, name);
@@ -158,7 +161,7 @@ export class Wallets {
     });
   }
 
-  /** Opens a wallet that is there. Rejects with `WalletOpenError`. */
+  /** Opens an existing wallet. Rejects with `WalletOpenError`. */
   openExisting(name: string): Promise<Wallet> {
     return this.exclusively(async () => {
       const { kind, file, foreign } = walletPlace(this.options.walletDir, name);
@@ -171,8 +174,8 @@ export class Wallets {
   }
 
   /**
-   * Takes a wallet of the reference over into a new one of that name, and opens it. What is at `path`, its file or its
-   * folder, stays as it is. Rejects with `WalletOpenError`.
+   * Imports a wallet of the reference to a new wallet with that name, and opens it. The file or folder at `path` is not
+   * changed. Rejects with `WalletOpenError`.
    */
   migrate(path: string, name: string): Promise<MigratedWallet> {
     return this.exclusively(async () => {
@@ -194,12 +197,12 @@ export class Wallets {
     });
   }
 
-  /** Closes a wallet; resolves when all of it is on disk. */
+  /** Closes a wallet; resolves when all its data is on disk. */
   unload(wallet: Wallet): Promise<void> {
     return this.exclusively(() => this.shut(wallet.name));
   }
 
-  /** Aborts running work and refuses further opens. */
+  /** Aborts running work and rejects further opens. */
   interrupt(): void {
     this.closing.abort();
   }
@@ -220,7 +223,7 @@ export class Wallets {
     });
   }
 
-  /** Where a wallet lies, unless it cannot be there or is open already. Source: `CWallet::Verify`. */
+  /** The location of a wallet. Throws if it is invalid or the wallet is already open. Source: `CWallet::Verify`. */
   private check(name: string): WalletPlace {
     const place = walletPlace(this.options.walletDir, name);
     if (place.kind === 'other') {
@@ -238,7 +241,7 @@ export class Wallets {
     return place;
   }
 
-  /** Puts into the mempool what waits in any of them. */
+  /** Adds the unconfirmed transactions of all wallets to the mempool. */
   async reaccept(): Promise<void> {
     for (const { wallet } of [...this.open.values()]) await reacceptTransactions(wallet);
   }

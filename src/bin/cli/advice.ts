@@ -1,10 +1,13 @@
-/** What to type next: lines of the client for calls that the node refused or that did not reach it. Owns no connection. */
+/**
+ * Suggestions for the user: further lines of output for calls that the node rejected or that did not reach it. Opens no
+ * connection itself.
+ */
 import { existsSync } from 'node:fs';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { suggestion } from '../../util/nearest.js';
 import { CLI_OPTIONS, type CallSettings } from './options.js';
 
-/** The codes of `src/rpc/declare/errors.ts` that have advice. */
+/** The error codes of `src/rpc/declare/errors.ts` for which there is advice. */
 const MISC_ERROR = -1;
 const INVALID_PARAMETER = -8;
 const WALLET_ERROR = -4;
@@ -13,20 +16,20 @@ const METHOD_NOT_FOUND = -32601;
 
 export interface RefusedCall {
   readonly method: string;
-  /** The words behind the method. */
+  /** The words after the method. */
   readonly args: readonly string[];
   readonly error: JsonValue;
-  /** The wallet of `-rpcwallet`; undefined if none is named. */
+  /** The wallet of `-rpcwallet`; undefined if not given. */
   readonly wallet: string | undefined;
-  /** The options that reach the node again, for a command to type. */
+  /** The command-line options with which the same node can be reached, for a suggested command. */
   readonly options: string;
-  /** Asks the node what it says of a method, or for its list of methods; null if unknown. */
+  /** Requests the node's help for a method, or its list of methods; null if unknown. */
   help(method?: string): Promise<string | null>;
   /** The result of another call without arguments; null when it fails. */
   ask(method: string): Promise<JsonValue>;
 }
 
-/** Further lines for an error that the node answered, each with its line break; empty if its message says it all. */
+/** Further lines for an error that the node returned, each with its line break; empty if the message is sufficient. */
 export async function adviceOnError(refused: RefusedCall): Promise<string> {
   const { method, args, error, help } = refused;
   if (!(error instanceof JsonObject)) return '';
@@ -60,7 +63,7 @@ export async function adviceOnError(refused: RefusedCall): Promise<string> {
   }
 }
 
-/** What to do about a wallet that exists or does not, and is loaded or not. */
+/** Advice for a wallet that is missing, exists already, is loaded or is not loaded. */
 async function adviceOnWallet({ options, ask }: RefusedCall, name: string): Promise<string> {
   const loaded = await ask('listwallets');
   if (Array.isArray(loaded) && loaded.includes(name)) return '';
@@ -74,18 +77,18 @@ async function adviceOnWallet({ options, ask }: RefusedCall, name: string): Prom
     : `There is no wallet ${name}. Make it with: ${command('createwallet')}\n`;
 }
 
-/** The names in the first line of what the node says of a method: `name "text" ( number )`. */
+/** The parameter names in the first line of a method's help: `name "text" ( number )`. */
 function parameterNames(help: string): string[] {
   return (help.split('\n', 1)[0]!.match(/\w+/g) ?? []).slice(1);
 }
 
-/** The names in the answer of `help`: the first word of each line that is not a heading. */
+/** The method names in the output of `help`: the first word of each line that is not a heading. */
 function methodNames(list: string): string[] {
   const lines = list.split('\n').filter((line) => line !== '' && !line.startsWith('=='));
   return lines.map((line) => line.split(' ', 1)[0]!);
 }
 
-/** Options of the client are taken for arguments where they are behind the method. */
+/** Advice on client options after the method, where they are read as arguments. */
 function misplacedOptions(args: readonly string[]): string {
   const names = CLI_OPTIONS.map((option) => option.name);
   const found = args.filter((word) => {

@@ -1,4 +1,4 @@
-/** From the words of a command line to the parameters of a call. Source: `RPCConvertValues`, `RPCConvertNamedValues`. */
+/** Converts the words of a command line into the parameters of a call. Source: `RPCConvertValues`, `RPCConvertNamedValues`. */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
 import { CONVERSIONS, type Conversion } from './convertTable.js';

@@ -8,7 +8,10 @@ export function getInfoRequest(): JsonValue {
   return METHODS.map((method, id) => new JsonObject([['method', method], ['params', null], ['id', id]])); // prettier-ignore
 }
 
-/** The answer to show; the whole error reply of a call that must not fail (the wallet's may: there may be no wallet). */
+/**
+ * The result to print, or the whole error reply of a call that must not fail (the wallet's call may fail: there may be no
+ * wallet).
+ */
 export function getInfoReply(batch: JsonValue): JsonObject {
   const [network, chain, wallet] = orderReplies(batch);
   for (const reply of [network, chain]) {
@@ -19,7 +22,7 @@ export function getInfoReply(batch: JsonValue): JsonObject {
   const fromChain = resultOf(chain);
   const fromWallet = resultOf(wallet);
   const chainName = fromChain.get('chain');
-  // Without a wallet its entries are null, as the reference shows them.
+  // Without a wallet its entries are null, as in the reference.
   const entries: [string, JsonValue | undefined][] = [
     ['version', fromNetwork.get('version')],
     ['protocolversion', fromNetwork.get('protocolversion')],

@@ -7,10 +7,10 @@ import {
 } from 'node:http';
 import type { CallSettings, TlsSettings } from './options.js';
 
-/** The node could not be reached: with `-rpcwait` the call is made again. */
+/** The node could not be reached: with `-rpcwait` the call is retried. */
 export class ConnectionFailed extends Error {
   override readonly name = 'ConnectionFailed';
-  /** Whether nothing listens there. */
+  /** Whether the connection was refused, as nothing listens on the port. */
   readonly isRefused: boolean;
 
   constructor(message: string, isRefused = false) {

@@ -1,5 +1,5 @@
 /**
- * Standard input as lines, read no further than they are asked for: a terminal or an open pipe makes no one wait for its
+ * Standard input as lines, read only as far as requested: with a terminal or an open pipe the program does not wait for its
  * end. Source: `std::getline`.
  */
 
@@ -12,7 +12,10 @@ export class InputLines {
     this.pieces = input[Symbol.asyncIterator]();
   }
 
-  /** The next line without its end, undefined when there is none. A last line break ends the last line and begins none. */
+  /**
+   * The next line without its line break, undefined at the end. A line break at the end of the input does not start another
+   * line.
+   */
   async next(): Promise<string | undefined> {
     let searched = 0;
     for (;;) {
@@ -32,7 +35,7 @@ export class InputLines {
     return line;
   }
 
-  /** Lets go of the input, so that the process may end while it is open. */
+  /** Stops reading, so that the process can exit while the input is still open. */
   async close(): Promise<void> {
     await this.pieces.return?.();
   }

@@ -1,4 +1,4 @@
-/** The command-line client's own options, its help, and what follows from them for a call. Source: bitcoin-cli.cpp. */
+/** The client's own options, its help, and the call settings derived from them. Source: bitcoin-cli.cpp. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COOKIE_NAME, LOCAL_NETWORKS, readCookie, type LocalNetwork } from '../../client/localNode.js';
@@ -33,7 +33,7 @@ const NETWORK_OPTIONS: Readonly<Record<NetworkSection, string>> = {
 
 /** The certificate that a node makes for `-tls`. */
 const DEFAULT_CERT_NAME = 'rpc.cert';
-/** Seconds a call may take. Source: `DEFAULT_HTTP_CLIENT_TIMEOUT`. */
+/** Timeout of a call in seconds. Source: `DEFAULT_HTTP_CLIENT_TIMEOUT`. */
 const DEFAULT_TIMEOUT_SEC = 900;
 
 /* prettier-ignore */
@@ -72,7 +72,7 @@ export interface TlsSettings {
   readonly isVerified: boolean;
 }
 
-/** Everything that a call needs to know. */
+/** All settings of a call. */
 export interface CallSettings {
   readonly host: string;
   readonly port: number;
@@ -81,18 +81,18 @@ export interface CallSettings {
   /** Null for plain HTTP. */
   readonly tls: TlsSettings | null;
   readonly path: string;
-  /** 0 waits for ever. */
+  /** 0: no timeout. */
   readonly timeoutSec: number;
   readonly configFile: string;
-  /** Path at which a cookie file was searched. */
+  /** Path of the expected cookie file. */
   readonly cookieFile: string;
   /** Error of reading an existing cookie; null if it was read, is missing or is not needed. */
   readonly cookieFailure: string | null;
   readonly network: NetworkSection;
-  /** How the network and the data folder are given to the node; empty if they are its defaults. */
+  /** The command-line options that select the network and the data folder; empty for the defaults. */
   readonly networkOption: string;
   readonly dataDirOption: string;
-  /** The cookies of nodes of the other networks, as far as there are such nodes. */
+  /** The cookies of running nodes of other networks, if any. */
   readonly otherCookies: readonly { network: NetworkSection; networkOption: string; file: string }[];
 }
 
@@ -116,7 +116,7 @@ export class CliOptions {
     this.configFile = outcome.configFile;
   }
 
-  /** Refuses what is neither on nor off, and what is not a number. */
+  /** Rejects switches that are neither on nor off, and values that are not numbers. */
   private check({ name, valueName }: CliOption): void {
     const given = this.args.givenValue(name);
     if (given === undefined) return;

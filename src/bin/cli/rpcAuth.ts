@@ -1,18 +1,18 @@
-/** Makes what `-rpcauth` of the node takes: a user with a hashed password. Source: the reference's share/rpcauth. */
+/** Creates a value for the node's option `-rpcauth`: a user with a hashed password. Source: the reference's share/rpcauth. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { CliError } from './convert.js';
 
 const SALT_BYTES = 16;
 const PASSWORD_BYTES = 32;
 
-/** A password that no one guesses, in characters that need no quoting anywhere. */
+/** A random password, in characters that need no quoting in any shell. */
 export function newPassword(): string {
   return randomBytes(PASSWORD_BYTES).toString('base64url');
 }
 
 /**
  * `<user>:<salt>$<hash>`, the hash being the HMAC-SHA256 of the password under the salt. Throws `CliError` for a user or
- * password that could not be given.
+ * password that could not be used in a call.
  */
 export function rpcAuthEntry(
   user: string,

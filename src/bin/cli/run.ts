@@ -22,9 +22,9 @@ const RETRY_MS = 1000;
 export interface CliIo {
   out(text: string): void;
   err(text: string): void;
-  /** Standard input; asked for at most once, and only when it is to be read. */
+  /** Standard input; opened at most once, and only when it is read. */
   input(): AsyncIterable<string>;
-  /** The user's own folder; null if there is none. */
+  /** The user's home folder; null if there is none. */
   readonly home: string | null;
   readonly version: string;
 }
@@ -89,7 +89,7 @@ async function runCommand(options: CliOptions, words: readonly string[], io: Cli
   }
 }
 
-/** Further lines for an error that the node answered. */
+/** Further lines for an error that the node returned. */
 function advice(
   options: CliOptions,
   settings: CallSettings,
@@ -102,7 +102,7 @@ function advice(
       const answer = parseReply((await postRequest(settings, `${request}\n`)).body);
       return answer instanceof JsonObject ? (answer.get('result') ?? null) : null;
     } catch {
-      // The answer that matters was shown.
+      // The relevant result was printed.
       return null;
     }
   };
@@ -120,7 +120,7 @@ function advice(
   });
 }
 
-/** Takes the password from standard input, then answers the arguments there, each as far as the options say. */
+/** Reads the password from standard input, then the arguments, each only if the options request it. */
 async function readInput(options: CliOptions, io: CliIo): Promise<string[]> {
   const takesPassword = options.isOn('stdinrpcpass');
   const takesArguments = options.isOn('stdin');
@@ -157,7 +157,7 @@ function buildRequest(options: CliOptions, words: string[]): string {
 async function call(settings: CallSettings, request: string, options: CliOptions): Promise<JsonObject> {
   const { status, body } = await postRequest(settings, `${request}\n`);
   if (status === 401 && settings.credentials === null) {
-    // A node that has only just begun to listen wrote its cookie after we looked for it.
+    // A node that has just started to listen may have written its cookie after the first look.
     const again = options.settings();
     if (again.credentials !== null) return call(again, request, options);
   }
@@ -165,7 +165,7 @@ async function call(settings: CallSettings, request: string, options: CliOptions
   if (status === 400 && settings.tls === null && body.startsWith(PLAIN_REFUSED))
     throw new CliError('The server uses TLS: call it with -tls');
   if (status >= 400 && ![400, 404, 500].includes(status)) {
-    // Reason why someone is refused is for them to mend.
+    // The user needs the reason for the refusal to correct it.
     const why = status === 403 && body !== '' ? `: ${body.trim()}` : '';
     throw new CliError(`server returned HTTP error ${status}${why}`);
   }
@@ -202,7 +202,7 @@ function parseReply(body: string): JsonValue {
   }
 }
 
-/** Prints the answer; the exit status is 0, or the error's code without its sign. */
+/** Prints the result. The exit status is 0, or the error's code without its sign. */
 function show(reply: JsonObject, wait: boolean, io: CliIo): number {
   const error = reply.get('error') ?? null;
   if (error === null) {

@@ -10,7 +10,7 @@ export interface CompletedOption {
   readonly valueName?: string;
   readonly help: string;
   readonly choices?: readonly string[];
-  /** Whether it may be given again. */
+  /** Whether the option may be repeated. */
   readonly isRepeatable?: boolean;
 }
 

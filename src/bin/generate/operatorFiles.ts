@@ -1,5 +1,5 @@
 /**
- * What is made for operators out of the tables: manual pages, a sample configuration, completion. Texts only;
+ * Files for operators, generated from the option tables: manual pages, a sample configuration, completion. Texts only;
  * `scripts/generateRpcDocs.mjs` writes them to files, and a test compares.
  */
 import { optionDefault, optionSentence } from '../../node/options/optionsHelp.js';
@@ -55,7 +55,7 @@ function completedOption(row: OptionRow): CompletedOption {
   };
 }
 
-/** Options that mean nothing in a file. */
+/** Options without effect in a configuration file. */
 const COMMAND_LINE_ONLY: readonly string[] = ['?', 'version', 'help-debug', 'conf', 'daemon'];
 const WIDTH = 100;
 
@@ -82,7 +82,7 @@ function sampleEntry(row: OptionRow): string {
   return `\n${comment(text)}#${row.name}=${sampleValue(row)}\n`;
 }
 
-/** The default; of what is off the way to switch it on. */
+/** The default; for an option that is off by default, the value that switches it on. */
 function sampleValue(row: OptionRow): string {
   if (row.kind === 'bool') return row.default === true ? '1' : row.default === false ? '0' : '<0 or 1>';
   return optionDefault(row) || (row.valueName ?? '<value>');

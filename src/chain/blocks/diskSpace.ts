@@ -1,9 +1,9 @@
-/** Whether there is room to continue. Source: Core `CheckDiskSpace`. */
+/** Checks for sufficient free disk space. Source: Core `CheckDiskSpace`. */
 import { statfsSync } from 'node:fs';
 import { onFile } from '../../util/text/environmentError.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** Less free disk than this stops the node (Core's `nMinDiskSpace`). */
+/** The node stops when less disk space is free (Core's `nMinDiskSpace`). */
 const MIN_DISK_SPACE_BYTES = 50 << 20;
 
 /** The disk is too full to continue. */
@@ -11,13 +11,13 @@ export class DiskSpaceError extends OperatorError {
   override readonly name = 'DiskSpaceError';
 }
 
-/** Bytes that are free for us on the file system of a folder. */
+/** Bytes available to this user on the file system of a folder. */
 export function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
 }
 
-/** The same; null if the folder cannot be asked, as before it was made. */
+/** The same; null if the value cannot be read, for example before the folder is created. */
 export function freeBytesOrNull(folder: string): number | null {
   try {
     return freeBytes(folder);
@@ -26,7 +26,7 @@ export function freeBytesOrNull(folder: string): number | null {
   }
 }
 
-/** Throws `DiskSpaceError` when one of the folders has too little room left, `EnvironmentError` when it cannot be asked. */
+/** Throws `DiskSpaceError` if a folder has too little free space, and `EnvironmentError` if the space cannot be read. */
 export function checkDiskSpace(folders: readonly string[], free = freeBytes): void {
   for (const folder of folders) {
     if (onFile(folder, () => free(folder)) >= MIN_DISK_SPACE_BYTES) continue;

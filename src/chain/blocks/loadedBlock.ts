@@ -24,22 +24,22 @@ export interface LoadedBlock {
   header: BlockHeader;
   /** Wire order. */
   hash: Buffer;
-  /** How many of the bytes it was parsed from belong to it. */
+  /** Number of bytes of the parsed buffer that belong to the block. */
   consumedBytes: number;
 }
 
-/** A block of up to this size is parsed at once: that takes some milliseconds. */
+/** A block of up to this size is parsed synchronously: that takes some milliseconds. */
 const AT_ONCE_BYTES = 512 << 10;
-/** BIP144's marker and flag, which are behind the version. */
+/** Offset of BIP144's marker and flag: they follow the version. */
 const VERSION_BYTES = 4;
 const MARKER_BYTES = 2;
 const LOCK_TIME_BYTES = 4;
-/** Transactions between two pauses. */
+/** Transactions between two pauses of the loop. */
 const TXS_AT_ONCE = 1024;
 
 /**
- * Parses block bytes; throws `ReadError` when they are no block. Bytes behind the block are ignored, and a block in
- * another than the canonical form (a witness marker without witness) is brought into it, as the reference does by
+ * Parses block bytes; throws `ReadError` when they are not a block. Bytes behind the block are ignored. A block in
+ * non-canonical form (a witness marker without witness) is converted to the canonical form, as the reference does by
  * deserializing and serializing.
  */
 export function loadBlock(bytes: Buffer): LoadedBlock {
@@ -49,15 +49,21 @@ export function loadBlock(bytes: Buffer): LoadedBlock {
   return loaded(raw, mustBeStorable(raw, parseBlockView(raw)), parsed.consumedBytes);
 }
 
-/** A block that is read ahead of its use is parsed on another thread from this size on: below, changing threads takes longer. */
+/**
+ * Minimum size at which a block read ahead of its use is parsed on another thread. Below it, switching threads takes longer
+ * than parsing.
+ */
 const ASIDE_BYTES = 16 << 10;
 
-/** `loadBlock` on another thread, for blocks that are read ahead of their use. The bytes must not change meanwhile. */
+/**
+ * `loadBlock` on another thread, for blocks that are read ahead of their use. The bytes must not change before the promise
+ * settles.
+ */
 export const loadBlockAside = (bytes: Buffer): Promise<LoadedBlock> => loadLargeBlock(bytes, ASIDE_BYTES);
 
 /**
- * `loadBlock` for bytes that may be more than any block has: the event loop continues. They must not change meanwhile. Up to
- * `atOnceBytes` they are parsed at once.
+ * `loadBlock` for bytes that may exceed the size of any block: the event loop is not blocked. The bytes must not change
+ * before the promise settles. Up to `atOnceBytes` they are parsed synchronously.
  */
 export async function loadLargeBlock(bytes: Buffer, atOnceBytes = AT_ONCE_BYTES): Promise<LoadedBlock> {
   if (bytes.length <= atOnceBytes) return loadBlock(bytes);
@@ -77,7 +83,7 @@ function isCanonical({ sizeBytes, consumedBytes }: ParsedBlock): boolean {
   return sizeBytes === consumedBytes;
 }
 
-/** The block without markers of witnesses that are not there. */
+/** The block without witness markers of transactions that have no witness. */
 function* canonicalForm(
   raw: Buffer,
   { txs, txCount, sizeBytes, consumedBytes }: ParsedBlock,
@@ -102,7 +108,10 @@ function* canonicalForm(
   return out;
 }
 
-/** Outputs without inputs read back as a witness marker: there is no form in which such a block could be stored. */
+/**
+ * A transaction with outputs but no inputs would be read back as one with a witness marker, so such a block cannot be stored
+ * in any form.
+ */
 function mustBeStorable({ length }: Buffer, parsed: ParsedBlock): ParsedBlock {
   if (parsed.consumedBytes !== length || parsed.sizeBytes !== length) {
     throw new ReadError('a transaction without inputs has outputs');

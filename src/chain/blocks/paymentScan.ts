@@ -1,7 +1,7 @@
 /**
- * Looking through stored blocks for transactions that a wallet may have a part in: those that may pay to its keys and scripts,
- * those it may know, and those that may spend of what it knows. Owns the choice between the addon (`native/paymentScan.cpp`)
- * and the fallback below, and the layout of the answer. A wallet has the last word on what is found.
+ * Scans stored blocks for transactions that may concern a wallet: those that may pay to its keys and scripts, those it may
+ * already know, and those that may spend outputs of known transactions. Chooses between the addon (`native/paymentScan.cpp`)
+ * and the fallback below, and defines the layout of the result. Matches may be false positives; the wallet decides on each.
  */
 import { hash160, ripemd160 } from '../../crypto/hash.js';
 import { loadNative } from '../../native/binding.js';
@@ -38,7 +38,7 @@ const ID_BYTES = 32;
 /** In `SettledPayments.kinds`. */
 const KNOWN_WITHOUT_WITNESS = 1;
 const KNOWN_WITH_WITNESS = 2;
-/** The row words of a row of the answer. */
+/** Size of a row of the result, in words. */
 const ROW_WORDS = 13;
 const ROW_ID_WORD = 5;
 
@@ -58,7 +58,7 @@ export interface SettledPayments {
   readonly kinds: Uint8Array;
 }
 
-/** The sought scripts, as words of two `PrefixFilter`s. */
+/** The scripts and transactions searched for, as words of two `PrefixFilter`s. */
 export interface SoughtPayments {
   /** Ids of keys and scripts. */
   readonly scripts: Uint32Array;
@@ -66,28 +66,28 @@ export interface SoughtPayments {
   readonly txids: Uint32Array;
   /** Null for none. */
   readonly settled: SettledPayments | null;
-  /** Blocks are read into it, as many as have room; not to be used for anything else until what was found is done with. */
+  /** Buffer for the blocks, which are read until it is full. It must not be reused until the results have been processed. */
   readonly memory: Buffer;
 }
 
 type SoughtIds = Omit<SoughtPayments, 'memory'>;
 
-/** Blocks that are in memory, one behind the other. */
+/** Consecutive blocks in memory. */
 export interface BlockRun extends StoredRun {
   /** The block ids, 32 bytes each, wire order. */
   readonly ids: Buffer;
-  /** The number of the first block that may have witnesses; the number of blocks where none may. */
+  /** The number of the first block that may have witnesses; the block count if none may. */
   readonly segwitFrom: number;
 }
 
 /**
- * The answer: how many blocks are what they should be (their id, transactions and witnesses), up to the first that is not or is
- * not stored in canonical form; then a row for each transaction found in these: number of the block, place in it, where the
- * transaction begins and ends in the block, `TX_FLAGS`, and its id (eight words of four bytes).
+ * The result: the number of valid blocks (id, transactions and witnesses match) before the first one that is damaged or not
+ * stored in canonical form. Then one row for each transaction found in these: number of the block, index in the block, start
+ * and end offset in the block, `TX_FLAGS`, and its id (eight words of four bytes).
  */
 type Answer = Uint32Array;
 
-/** Results found in blocks. */
+/** Transactions found in a run of blocks. */
 export class FoundPayments {
   private readonly run: BlockRun;
   private readonly answer: Answer;
@@ -99,12 +99,12 @@ export class FoundPayments {
     this.idBytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
   }
 
-  /** How many of the blocks were looked through: those before the first that needs a closer look. */
+  /** Number of blocks scanned: those before the first one that needs a full check. */
   get blockCount(): number {
     return this.answer[0]!;
   }
 
-  /** How many transactions were found, numbered from 0 in the order of the chain. */
+  /** Number of transactions found, numbered from 0 in chain order. */
   get count(): number {
     return (this.answer.length - 1) / ROW_WORDS;
   }
@@ -118,12 +118,12 @@ export class FoundPayments {
     return this.answer[1 + found * ROW_WORDS + word]!;
   }
 
-  /** The number of the block that holds it. */
+  /** The number of the block that contains the transaction. */
   block(found: number): number {
     return this.word(found, 0);
   }
 
-  /** Its place in the block. */
+  /** The transaction's index in the block. */
   index(found: number): number {
     return this.word(found, 1);
   }
@@ -132,23 +132,23 @@ export class FoundPayments {
     return (this.word(found, 4) & TX_HAS_WITNESS) !== 0;
   }
 
-  /** Its id in wire order, a byte a character. */
+  /** The txid in wire order, one character per byte. */
   txKey(found: number): string {
     const at = 4 * (1 + found * ROW_WORDS + ROW_ID_WORD);
     return this.idBytes.toString('latin1', at, at + ID_BYTES);
   }
 
-  /** Its bytes with witness, a view. */
+  /** The transaction's bytes with witness, as a view. */
   txBytes(found: number): Buffer {
     const start = this.run.places[2 * this.block(found)]!;
     return this.run.bytes.subarray(start + this.word(found, 2), start + this.word(found, 3));
   }
 }
 
-/** Up to this many bytes are searched on the event loop, in about two milliseconds. */
+/** Up to this many bytes are scanned on the event loop, in about two milliseconds. */
 const AT_ONCE_BYTES = 256 << 10;
 
-/** Looks through blocks, many on another thread. */
+/** Scans blocks; large runs are scanned on another thread. */
 export async function scanPayments(run: BlockRun, sought: SoughtIds): Promise<FoundPayments> {
   const { bytes, places, ids, segwitFrom } = run;
   const { scripts, txids, settled } = sought;
@@ -187,7 +187,7 @@ export function scanPaymentsFallback(
   return Uint32Array.of(count, ...rows);
 }
 
-/** The block, where the bytes are the block of that id in canonical form; else null. */
+/** The block, if the bytes are the block of that id in canonical form; else null. */
 function intactBlock(stored: Buffer, id: Buffer, isSegwit: boolean): LoadedBlock | null {
   if (stored.length < HEADER_SIZE_BYTES) return null;
   let block: LoadedBlock;
@@ -235,7 +235,7 @@ function isSettled(settled: SettledPayments, { hash, parsed }: LoadedBlock, inde
   return equalBytes(blocks.subarray(at, at + ID_BYTES), hash);
 }
 
-/** Whether one of the ids may be what a script pays to. */
+/** Whether the script may pay to one of the ids. */
 function mayPayTo(ids: Uint32Array, script: Buffer): boolean {
   const prefix = claimPrefixLength(script);
   if (prefix > 0) return mayPayTo(ids, script.subarray(prefix));

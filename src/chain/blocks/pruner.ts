@@ -1,27 +1,28 @@
 /**
- * Deletes old block and undo files (`-prune`): by itself to stay below a target, or up to a height that an operator
- * names. The last 288 blocks always stay, and those that an index has yet to read. Source: Core `FindFilesToPrune`, `FindFilesToPruneManual`, `PruneOneBlockFile`.
+ * Deletes old block and undo files (`-prune`): automatically to stay below a target, or manually up to a given height. The
+ * last 288 blocks, and blocks that an index has not read yet, are never deleted. Source: Core `FindFilesToPrune`,
+ * `FindFilesToPruneManual`, `PruneOneBlockFile`.
  */
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import type { Logger } from '../../util/logging.js';
 import { MIN_BLOCKS_TO_KEEP, type Chain } from '../chain.js';
 import type { Flusher } from '../flusher.js';
 
-/** Room that the next piece of a block file and its undo may need, kept free below the target. */
+/** Free space kept below the target for the next chunk of a block file and its undo data. */
 const HEADROOM_BYTES = 17 << 20;
 
 const mib = (bytes: number): number => Math.trunc(bytes / (1 << 20));
 
 export interface PruneOptions {
-  /** Bytes that block and undo files may take; null prunes by hand only. */
+  /** Target size of block and undo files in bytes; null allows manual pruning only. */
   targetBytes: number | null;
-  /** Height from which on a caller has yet to read blocks; asked whenever files might go. */
+  /** Lowest height of the blocks that are still to be read; called before files are deleted. */
   neededFrom: () => number;
 }
 
 interface FileUse {
   file: number;
-  /** Highest block in it, on whatever branch. */
+  /** Highest block in the file, on any branch. */
   lastHeight: number;
   ids: number[];
 }
@@ -41,10 +42,10 @@ export class Pruner {
     chain.events.on('tipChanged', () => {
       const { currentFile } = chain.deps.files;
       if (this.options.targetBytes === null || currentFile === this.checkedFile) return;
-      // The files are still being read.
+      // The block files are still being read.
       if (flusher.isRebuilding) return;
       this.checkedFile = currentFile;
-      // What fails is reported by the chain, which stops the node.
+      // The chain reports the error and stops the node.
       this.pruneToTarget().catch(() => undefined);
     });
   }
@@ -65,7 +66,7 @@ export class Pruner {
       .reduce((sum, file) => sum + files.sizeBytes('blk', file) + files.sizeBytes('rev', file), 0);
   }
 
-  /** Height of the lowest block of the active chain whose data is there and follows without a gap up to the tip. */
+  /** Lowest height from which the active chain's block data is stored without a gap up to the tip. */
   lowestStoredHeight(): number {
     const { active, headers } = this.chain.index;
     let height = active.height;
@@ -73,7 +74,7 @@ export class Pruner {
     return height;
   }
 
-  /** Content of each deletable file; empty if a crash came between dropping its headers and deleting it. */
+  /** Content of each deletable file; empty if a crash happened after its headers were removed but before the file was deleted. */
   private uses(): FileUse[] {
     const { headers } = this.chain.index;
     const { files } = this.chain.deps;
@@ -88,7 +89,7 @@ export class Pruner {
       use.lastHeight = Math.max(use.lastHeight, headers.height(id));
       use.ids.push(id);
     }
-    // From there on the next start reads what the index does not name.
+    // From this position on, the next start reads blocks that the index does not list.
     const end = Math.min(files.currentFile, this.flusher.scanFrom?.file ?? Infinity);
     return [...uses.values()].filter(({ file }) => file < end).sort((a, b) => a.file - b.file);
   }
@@ -97,7 +98,7 @@ export class Pruner {
     return Math.min(this.chain.height - MIN_BLOCKS_TO_KEEP, this.options.neededFrom() - 1);
   }
 
-  /** Deletes files whose blocks all are at or below `height`. Answers the height of the last block pruned. */
+  /** Deletes files in which all blocks are at or below `height`. Returns the height of the last block pruned. */
   pruneToHeight(height: number): Promise<number> {
     return this.chain.change(async () => {
       const last = Math.min(height, this.lastPrunable());
@@ -111,7 +112,7 @@ export class Pruner {
     });
   }
 
-  /** Deletes the oldest files until the rest fits the target; for automatic pruning alone. */
+  /** Deletes the oldest files until the remaining ones fit the target; only for automatic pruning. */
   pruneToTarget(): Promise<void> {
     return this.chain.change(async () => {
       const { params } = this.chain.deps;
@@ -135,7 +136,7 @@ export class Pruner {
     });
   }
 
-  /** First the database forgets the files, then they go: a crash in between leaves files that no one names. */
+  /** Removes the files from the database first, then from disk: a crash in between leaves files without references. */
   private async remove(uses: FileUse[]): Promise<void> {
     if (uses.length === 0) return;
     for (const use of uses) for (const id of use.ids) this.chain.index.forgetData(id);

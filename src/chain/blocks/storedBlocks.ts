@@ -1,6 +1,6 @@
 /**
- * The blocks' data: written to the block files, kept in memory until connected, read back and looked at again. Owns
- * no verdict: data that is not what it was when it was stored is damage.
+ * The blocks' data: written to the block files, cached until the block is connected, read back and verified. Decides nothing
+ * about validity: data that differs from the stored block is corruption.
  */
 import { BlockFileError, type BlockFiles, type FilePosition } from '../../store/files/blockFiles.js';
 import { equalBytes, hashToHex } from '../../util/bytes.js';
@@ -26,8 +26,8 @@ export class StoredBlocks {
   }
 
   /**
-   * Makes a new block's data known; writes it unless it is in the files already. Throws `EnvironmentError` when the disk
-   * refuses.
+   * Registers a new block's data; writes it unless the block files already contain it. Throws `EnvironmentError` when the
+   * disk fails.
    */
   add(id: number, block: LoadedBlock, position: FilePosition | null): void {
     const { files } = this;
@@ -40,7 +40,7 @@ export class StoredBlocks {
     this.waiting.add(id, block);
   }
 
-  /** The block for its connection: as it came, or as it lies on disk and was checked again. Throws `BlockFileError`. */
+  /** Returns the block for its connection: from the cache, or read from disk and verified. Throws `BlockFileError`. */
   async take(id: number): Promise<LoadedBlock> {
     const waiting = this.waiting.take(id);
     if (waiting) return waiting;
@@ -51,15 +51,15 @@ export class StoredBlocks {
   }
 
   /**
-   * Reads a stored block and compares it with its id, transactions and witnesses included. Throws `BlockFileError` when
-   * the bytes are not that block any more. `beforeLooking` is waited for once they are read: holding them against the id
-   * takes as long as the block is large, and so does what follows at once.
+   * Reads a stored block and compares it with its id, transactions and witnesses included. Throws `BlockFileError` when the
+   * bytes are no longer that block. `beforeLooking` is awaited after the bytes are read: verifying a large block takes long,
+   * and so may the work that follows.
    */
   read(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {
     return this.readBy(loadBlock, id, beforeLooking);
   }
 
-  /** The same, parsed and hashed on another thread: for many blocks that are read ahead. */
+  /** The same, but parsed and hashed on another thread: for many blocks that are read ahead. */
   readAside(id: number): Promise<LoadedBlock> {
     return this.readBy(loadBlockAside, id);
   }
@@ -86,9 +86,9 @@ export class StoredBlocks {
   }
 
   /**
-   * Reads the first of these blocks, in ascending order of height, and those behind it in its file, and looks through them;
-   * `FoundPayments.blockCount` says how many of them, at least one unless the first needs a closer look. Rejects with
-   * `BlockFileError` where the first cannot be read. What is found may lie in `sought.memory`.
+   * Reads the first of these blocks, in ascending order of height, and the following ones from its file, and scans them.
+   * `FoundPayments.blockCount` is the number of blocks scanned, at least one unless the first needs a full check. Rejects
+   * with `BlockFileError` if the first cannot be read. Results may be views of `sought.memory`.
    */
   async scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
     const { headers, versionBits } = this.index;
@@ -108,7 +108,7 @@ export class StoredBlocks {
     return scanPayments({ bytes, places, ids: hashes.subarray(0, HASH_BYTES * count), segwitFrom }, sought);
   }
 
-  /** Forgets what was kept for a connection that cannot come any more. */
+  /** Drops cached blocks that can no longer be connected. */
   dropBeaten(): void {
     this.waiting.dropBeaten();
   }

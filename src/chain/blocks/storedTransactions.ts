@@ -1,7 +1,7 @@
 /**
- * Transactions read out of the block files one by one. Owns the promise that what is answered is what was once stored: a
- * transaction is compared with its id, and where its witness counts against that too; what does not fit is searched in
- * its whole block, which is compared with its header. Corruption on disk throws, it never becomes an answer.
+ * Reads single transactions from the block files. Guarantees that the result equals the stored transaction: it is compared
+ * with its txid, and where the witness matters with its wtxid too. On a mismatch the whole block is read and verified
+ * against its header. Corruption on disk throws an error; it is never returned as a result.
  */
 import { TX_START, TX_STRIDE } from '../../primitives/blockLayout.js';
 import { scanTransaction, txBytes, TX_IDS_BYTES, txidAt, wtxidAt } from '../../primitives/blockView.js';
@@ -12,16 +12,16 @@ import { Reader } from '../../util/reader.js';
 import type { Chain } from '../chain.js';
 import type { LoadedBlock } from './loadedBlock.js';
 
-/** Bytes looked at first for a transaction: most are smaller. */
+/** Bytes of the first read for a transaction: most are smaller. */
 const FIRST_READ_BYTES = 4096;
 /** The sizes of further reads; no transaction is larger than the last one. */
 const MORE_BYTES = [4096, 131_072, 8_000_000];
-/** The first bytes of a witness id, as many as are stored. */
+/** Number of leading bytes of a wtxid that are stored. */
 export const WITNESS_CHECK_BYTES = 8;
-/** Where a transaction with witness has an empty list of inputs, the marker of BIP144. */
+/** Offset of BIP144's marker in a transaction with witness: it reads as an empty list of inputs. */
 const MARKER_AT = 4;
 
-/** A transaction as it is in its block. Ids in wire order. */
+/** A transaction as stored in its block. */
 export class StoredTransaction {
   readonly bytes: Buffer;
   readonly txid: Buffer;
@@ -44,24 +44,24 @@ export class StoredTransaction {
   }
 }
 
-/** Which transaction is wanted, and what may be believed of its bytes. */
+/** The requested transaction, and how its bytes are verified. */
 export interface WantedTransaction {
   readonly txid: Bytes;
   /** Offset of the transaction in its block. */
   readonly offset: number;
   /**
-   * `ignored`: no one looks at the witness. Else it is vouched for by the first `WITNESS_CHECK_BYTES` of the witness id
-   * or, without them, by the whole block.
+   * `ignored`: the caller does not use the witness. Else the witness is verified by the first `WITNESS_CHECK_BYTES` of the
+   * wtxid or, if null, by the whole block.
    */
   readonly witness: 'ignored' | Bytes | null;
 }
 
-/** Transaction `n` of a block that was checked. */
+/** Transaction `n` of a verified block. */
 export function storedTransactionAt({ raw, parsed }: LoadedBlock, n: number): StoredTransaction {
   return new StoredTransaction(txBytes(raw, parsed, n), txidAt(parsed, n), wtxidAt(parsed, n));
 }
 
-/** Number of the transaction in the block, -1 when it has none of that id. */
+/** Number of the transaction in the block, -1 if the block does not contain it. */
 export function positionInBlock({ parsed }: Pick<LoadedBlock, 'parsed'>, wanted: Bytes): number {
   const { txids, txCount } = parsed;
   for (let at = txids.indexOf(wanted); at >= 0; at = txids.indexOf(wanted, at + 1)) {
@@ -79,8 +79,8 @@ export class StoredTransactions {
   }
 
   /**
-   * The transaction of block `id`, at once when the system has its bytes in memory; null when the block, which is whole,
-   * has no such transaction. Throws `BlockFileError` when the block is damaged or its file is gone.
+   * The transaction of block `id`; synchronous if its bytes are in the page cache. Null if the block is intact and has no
+   * such transaction. Throws `BlockFileError` when the block is damaged or its file is missing.
    */
   read(id: number, wanted: WantedTransaction): StoredTransaction | Promise<StoredTransaction | null> {
     const position = this.chain.index.headers.dataPosition(id);
@@ -90,8 +90,8 @@ export class StoredTransactions {
   }
 
   /**
-   * The transaction at a place of block `id`, whatever its id is but for these first bytes; null when none begins there, or
-   * another one. Throws `BlockFileError` as `read` does.
+   * The transaction at an offset of block `id` whose txid begins with these bytes; null if none or another one begins there.
+   * Throws `BlockFileError` as `read` does.
    */
   async readAt(id: number, offset: number, txidStart: Bytes): Promise<StoredTransaction | null> {
     const { files } = this.chain.deps;
@@ -118,7 +118,7 @@ export class StoredTransactions {
       try {
         bytes = await files.readPart(headers.dataPosition(id), wanted.offset, length);
       } catch (error) {
-        // The whole block tells best what is wrong with it.
+        // The error of reading the whole block is more precise.
         if (error instanceof BlockFileError) break;
         throw error;
       }
@@ -126,14 +126,15 @@ export class StoredTransactions {
       if (found !== null && isIt(found, wanted)) return found;
       if (found !== null || bytes.length < length) break;
     }
-    // Another transaction, as after a reorganisation; or a witness no one vouches for; or damage, which this finds.
+    // Another transaction, as after a reorg; or a witness that cannot be verified; or corruption, which the whole block
+    // reveals.
     const block = await this.chain.readBlock(id);
     const n = positionInBlock(block, wanted.txid);
     return n < 0 ? null : storedTransactionAt(block, n);
   }
 }
 
-/** The transaction that the bytes begin with, or null; with a copy of them. */
+/** The transaction at the start of the bytes, or null; `copies` makes a copy of them. */
 function scan(bytes: Buffer, copies: boolean): StoredTransaction | null {
   const ids = Buffer.allocUnsafe(TX_IDS_BYTES);
   const length = scanTransaction(bytes, ids);

@@ -1,27 +1,27 @@
 /**
- * What becomes of stored verdicts at a start. A verdict that was found by connecting rests on coins and claims; should
- * these have been wrong, by damage or by a fault of ours, a valid block must not stay invalid permanently.
+ * Handling of stored verdicts at startup. A verdict found while connecting depends on coins and claims. If these were wrong,
+ * through corruption or a bug, a valid block must not remain invalid.
  */
 import { NO_HEADER, STATUS, STATUS_FAILED_MASK, type HeaderTable } from '../../store/files/headerTable.js';
 
-/** A verdict that rests on coins and claims. */
+/** A verdict that depends on coins and claims. */
 const FOUND_CONNECTING = STATUS.failed | STATUS.failedConnecting;
 
-/** Forgets all verdicts, since the chain state is recomputed (`-reindex-chainstate`). */
+/** Clears all verdicts, since the chain state is recomputed (`-reindex-chainstate`). */
 export function forgetVerdicts(headers: HeaderTable): void {
   for (let id = 0; id < headers.count; id++) forget(headers, id);
 }
 
 /**
- * Blocks that were found wrong while connecting get another chance if they or a block that follows them would be better
- * than the tip, and so does what follows them. What an operator called invalid stays so.
+ * Clears the verdict on blocks that failed while connecting, if they or a descendant would be better than the tip, and on
+ * their descendants. Blocks that an operator invalidated stay invalid.
  */
 export function retryVerdicts(headers: HeaderTable, tip: number): void {
   if (tip === NO_HEADER) return;
   const first = firstFoundConnecting(headers);
   if (first === NO_HEADER) return;
-  // Parents come before children: from the end on, what is better makes all that it stands on worth a try, down to what
-  // is bad for another reason.
+  // Parents come before children. From the end on, a better block makes all its ancestors worth a retry, down to one that
+  // failed for another reason.
   const isWorthTrying = new Uint8Array(headers.count - first);
   let found = false;
   for (let id = headers.count - 1; id >= first; id--) {
@@ -35,7 +35,7 @@ export function retryVerdicts(headers: HeaderTable, tip: number): void {
     found = true;
   }
   if (!found) return;
-  // Those whose ancestors are all right again fail no more on their account.
+  // Clears the mark of blocks whose ancestors no longer fail.
   for (let id = first; id < headers.count; id++) {
     if (!headers.hasStatus(id, STATUS.failedChild)) continue;
     const prev = headers.prev(id);

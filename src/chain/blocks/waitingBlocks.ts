@@ -1,10 +1,10 @@
-/** Accepted blocks that are kept in memory until they are connected; what finds no room is read from disk again. */
+/** Accepted blocks cached in memory until they are connected; blocks that do not fit are read from disk again. */
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import type { BlockIndex } from '../index/blockIndex.js';
 import type { LoadedBlock } from './loadedBlock.js';
 
 const WAITING_BYTES = 64 << 20;
-/** A block that is a view into a buffer this many times as large is copied, so that it does not hold the whole of it. */
+/** A block that is a view of a buffer more than this many times its size is copied, so that the buffer can be freed. */
 const MAX_VIEW_FACTOR = 2;
 
 export class WaitingBlocks {
@@ -29,7 +29,7 @@ export class WaitingBlocks {
     this.bytes += sizeOf(kept);
   }
 
-  /** Hands a block out and forgets it. */
+  /** Removes a block from the cache and returns it. */
   take(id: number): LoadedBlock | undefined {
     const block = this.blocks.get(id);
     if (block) {
@@ -39,7 +39,7 @@ export class WaitingBlocks {
     return block;
   }
 
-  /** Forgets blocks that cannot be next: they have no more work than the tip, or failed. */
+  /** Drops blocks that cannot be connected next: they have no more work than the tip, or failed. */
   dropBeaten(): void {
     const { headers, active } = this.index;
     if (active.tip === NO_HEADER) return;
@@ -52,7 +52,7 @@ export class WaitingBlocks {
     return this.index.headers.chainTxCount(id) > 0;
   }
 
-  /** Forgets blocks whose ancestors are still missing: those that can be connected go first. */
+  /** Drops blocks with missing ancestors: connectable blocks have priority. */
   private dropUnlinked(): void {
     for (const id of this.blocks.keys()) if (!this.isLinked(id)) this.take(id);
   }

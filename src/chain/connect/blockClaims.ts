@@ -1,4 +1,4 @@
-/** Picks the claim operations out of a block: what it spends of claims and supports, and what it makes. Pure. */
+/** Extracts the claim operations of a block: the claims and supports that it spends and creates. Pure. */
 import {
   OUTPUT_CLAIM_KIND,
   OUTPUT_STRIDE,
@@ -20,7 +20,7 @@ import { assert } from '../../util/assert.js';
 import { spentScript } from './checkSpends.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 
-/** The operations in block order; transactions without any are left out, and the coinbase makes none. */
+/** The operations in block order; transactions without any are omitted, and the coinbase is ignored. */
 export function blockClaims(block: LoadedBlock, resolved: ResolvedInputs, height: number): ClaimBlock {
   const { raw, parsed } = block;
   const { txs } = parsed;

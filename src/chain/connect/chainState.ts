@@ -1,4 +1,4 @@
-/** The row that says what the database is about: its tip, and up to where the block files are known to it. */
+/** The row that describes the database: its tip, and the position up to which the block files are indexed. */
 import type { Bytes } from '../../util/bytes.js';
 
 export interface ChainState {
@@ -9,13 +9,13 @@ export interface ChainState {
   /** Everything in the block files before this position is in the header table. */
   scannedFile: number;
   scannedBytes: number;
-  /** Whether coins were ever written. */
+  /** Whether coins were ever written to the database. */
   coinsOnDisk: boolean;
-  /** Whether block files were ever deleted: then not every block can be had from the files. */
+  /** Whether block files were ever deleted: then not all blocks can be read from the files. */
   pruned: boolean;
-  /** Coins, claims and indexes are being dropped (`-reindex-chainstate`); what is left of them means nothing. */
+  /** Coins, claims and indexes are being deleted (`-reindex-chainstate`); their remaining rows are invalid. */
   resetting: boolean;
-  /** Everything is being computed from the block files (`-reindex`, `-reindex-chainstate`), which is not done yet. */
+  /** Everything is being computed from the block files (`-reindex`, `-reindex-chainstate`), and this is not finished. */
   rebuilding: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
- * The context-free and contextual rules of a block over its offset table: what `consensus/checkBlock.ts` says about
- * objects, without making any. Transactions that look in the least unusual are handed to `checkTransaction` as objects,
- * so no rule about them lives here. Held together with the readable form by a differential test.
- * Source: lbrycrd validation.cpp `CheckBlock`, `ContextualCheckBlock`.
+ * The context-free and contextual rules of a block, applied to its offset table: the same rules as
+ * `consensus/checkBlock.ts`, without creating objects. Transactions that look unusual in any way are passed to
+ * `checkTransaction` as objects, so this file contains no rule about them. A differential test compares both
+ * implementations. Source: lbrycrd validation.cpp `CheckBlock`, `ContextualCheckBlock`.
  */
 import { checkTransaction } from '../../consensus/checkTransaction.js';
 import {
@@ -49,12 +49,12 @@ export function transactionAt(raw: Buffer, parsed: ParsedBlock, tx: number): Tra
   return parseTransaction(new Reader(txBytes(raw, parsed, tx)));
 }
 
-/** Bytes of BIP144's marker and flag, which are behind the version. */
+/** Bytes of BIP144's marker and flag, which follow the version. */
 const WITNESS_MARKER_BYTES = 2;
 
 /**
- * Transaction `tx` without its witness as an object; scripts are views. Neither the rules here nor signature hashes need
- * one, and a witness of millions of items would cost an object each.
+ * Transaction `tx` without its witness as an object; scripts are views. Neither the rules here nor signature hashes need the
+ * witness, and a witness of millions of items would cost an object for each.
  */
 export function bareTransactionAt(raw: Buffer, parsed: ParsedBlock, tx: number): Transaction {
   const row = tx * TX_STRIDE;
@@ -71,10 +71,10 @@ export function bareTransactionAt(raw: Buffer, parsed: ParsedBlock, tx: number):
 
 /** High half of an amount below 2^48 satoshis: sums of a block's outputs of this size stay exact and in the money range. */
 const QUICK_VALUE_HIGH = 1 << 16;
-/** The number of inputs that are compared pair by pair. */
+/** Maximum number of inputs that are compared pair by pair. */
 const QUICK_INPUTS = 16;
 
-/** Whether a transaction that is not a coinbase is surely well-formed; false says nothing. */
+/** Whether a transaction that is not a coinbase is certainly well-formed; false means unknown. */
 function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
   const { txs, inputs, outputs } = parsed;
   const inputCount = txs[row + TX_INPUT_COUNT]!;
@@ -88,7 +88,7 @@ function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
     at += OUTPUT_STRIDE
   ) {
     if (raw.readUInt32LE(outputs[at + OUTPUT_VALUE]! + 4) >= QUICK_VALUE_HIGH) return false;
-    // A claim prefix within these limits needs no look at its parts.
+    // A claim prefix within these limits needs no further check.
     if (outputs[at + OUTPUT_CLAIM_KIND] !== 0 && outputs[at + OUTPUT_SCRIPT_LENGTH]! > MAX_CLAIM_NAME_SIZE)
       return false;
   }
@@ -110,7 +110,7 @@ function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
   return true;
 }
 
-/** Everything but the header's own proof of work, in the reference's order. */
+/** All checks except the header's own proof of work, in the reference's order. */
 export function checkBlockView(block: LoadedBlock): ValidationError | null {
   const { raw, parsed, header } = block;
   const { txs, txCount } = parsed;
@@ -133,7 +133,7 @@ export interface ContextualRules {
   height: number;
   bip34Height: number;
   segwitActive: boolean;
-  /** Median time past of the parent from BIP113 on, before it the block's own time. */
+  /** Median time past of the parent since BIP113, before that the block's own time. */
   lockTimeCutoffSec: number;
 }
 
@@ -151,7 +151,7 @@ function isFinal(parsed: ParsedBlock, row: number, rules: ContextualRules): bool
 
 function coinbaseOf({ raw, parsed }: LoadedBlock): Transaction {
   const coinbase = bareTransactionAt(raw, parsed, 0);
-  // One item is the reserved value; that there are more than one is all that counts of the others.
+  // One item is the reserved value; of further items only their presence matters.
   coinbase.inputs[0]!.witness = witnessAt(raw, parsed, 0, 2);
   return coinbase;
 }
@@ -171,8 +171,7 @@ function checkWitness(
 }
 
 /**
- * Whether the transactions and witnesses are those that the header stands for: what is asked of a block that was accepted
- * once and is read from disk again.
+ * Whether transactions and witnesses match the header: the check of an accepted block that is read from disk again.
  */
 export function checkContents(block: LoadedBlock, segwitActive: boolean): ValidationError | null {
   const { parsed, header } = block;

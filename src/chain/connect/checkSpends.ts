@@ -1,7 +1,7 @@
 /**
- * A block's transactions against the coins they spend: existence, maturity, amounts, sequence locks, signature
- * operations; and the claims among them. Works on the offset table; the rules themselves are those of `consensus`.
- * Source: lbrycrd validation.cpp `ConnectBlock`, tx_verify.cpp `CheckTxInputs`, `GetTransactionSigOpCost`.
+ * Checks a block's transactions against the coins they spend: existence, maturity, amounts, sequence locks, signature
+ * operations. Also collects their claim operations. Works on the offset table; the rules themselves are those of
+ * `consensus`. Source: lbrycrd validation.cpp `ConnectBlock`, tx_verify.cpp `CheckTxInputs`, `GetTransactionSigOpCost`.
  */
 import { checkFee, checkMaturity, missingInputs } from '../../consensus/checkTxInputs.js';
 import { isMoneyRange, MAX_BLOCK_SIGOPS_COST, WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
@@ -98,7 +98,7 @@ export function checkSpends(block: LoadedBlock, resolved: ResolvedInputs, rules:
   return { error: null, feesSat };
 }
 
-/** Sum of the inputs in satoshis, if all may be spent. */
+/** Sum of the inputs in satoshis, if all inputs may be spent. */
 function sumOfCoins(
   resolved: ResolvedInputs,
   first: number,
@@ -142,7 +142,7 @@ function sequencesOpen(
   return sequenceLocksOpen(locks, rules.height, rules.parentMedianTimeSec);
 }
 
-/** P2SH and witness signature operations of one input, weighted. Ordinary P2PKH and P2WPKH take no look at the rest. */
+/** P2SH and witness signature operations of one input, weighted. Ordinary P2PKH and P2WPKH inputs return early. */
 function inputSigopsCost(
   raw: Buffer,
   parsed: ParsedBlock,
@@ -160,7 +160,7 @@ function inputSigopsCost(
   const spent = scripts.subarray(at, at + length);
   const scriptSig = inputScriptAt(raw, parsed, input);
   const p2sh = (flags & SCRIPT_VERIFY.P2SH) === 0 ? 0 : countP2shSigops(scriptSig, spent);
-  // Of a witness only the script counts, its last item.
+  // Only the script of the witness matters, its last item.
   const witness = witnessTopAt(raw, parsed, input, 1);
   return p2sh * WITNESS_SCALE_FACTOR + countWitnessSigops(scriptSig, spent, witness, flags);
 }

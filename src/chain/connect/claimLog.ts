@@ -1,9 +1,9 @@
-/** What a block does to claims, as lines of log (`-debug=claims`). Source: the `BCLog::CLAIMS` lines of lbrycrd's claimtrie.cpp. */
+/** Log lines for a block's effects on claims (`-debug=claims`). Source: the `BCLog::CLAIMS` lines of lbrycrd's claimtrie.cpp. */
 import type { ClaimEvent } from '../../store/claims/claimStore.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 
-/** One line an event, in their order; `events` is asked for only when the lines are written. */
+/** Writes one line for each event, in order; `events` is called only if the category is logged. */
 export function logConnectedClaims(
   log: Logger,
   height: number,
@@ -14,7 +14,7 @@ export function logConnectedClaims(
     log.debug('claims', `claims: height=${height} ${event.type}: ${describe(event)}`);
 }
 
-/** The block at this height was disconnected, and with it all that its lines said. */
+/** Logs that the block at this height was disconnected, which reverts its events. */
 export function logDisconnectedClaims(log: Logger, height: number, hash: Bytes): void {
   log.debug('claims', () => `claims: height=${height} disconnected: block=${hashToHex(hash)}`);
 }
@@ -43,7 +43,7 @@ function hexOf(hash: Bytes | undefined): string | undefined {
   return hash && hashToHex(hash);
 }
 
-/** A name may hold anything, a line break too. */
+/** A name may contain any bytes, including line breaks. */
 function quoted(name: Bytes): string {
   return JSON.stringify(Buffer.from(name).toString());
 }

@@ -1,7 +1,7 @@
 /**
- * Connects and disconnects one block: coins, scripts, claims, indexes, undo data, as one commit. Owns the order of the
- * steps; the rules are in `consensus`, `script` and `claimtrie`. Nothing is changed unless everything was right.
- * Source: lbrycrd validation.cpp `ConnectBlock`, `DisconnectBlock`.
+ * Connects and disconnects one block: coins, scripts, claims, indexes, undo data, as one commit. Defines the order of the
+ * steps; the rules are in `consensus`, `script` and `claimtrie`. Nothing is changed unless the block is valid. Source:
+ * lbrycrd validation.cpp `ConnectBlock`, `DisconnectBlock`.
  */
 import { enforcesBip30 } from '../../consensus/bip30.js';
 import { reject, type ValidationError } from '../../consensus/reject.js';
@@ -53,16 +53,16 @@ export interface ConnectDeps {
   /** Folder of the database, for error messages. */
   folder: string;
   log: Logger;
-  /** Whether the database holds coins at all: as long as it does not, the table knows every one of them. */
+  /** Whether the database has any coins: if not, the table has all of them. */
   coinsOnDisk: () => boolean;
   /** Called at named points of a commit; tests kill the process there. */
   onPoint: (name: string) => void;
 }
 
 export interface ConnectOptions {
-  /** Whether scripts are run (assume-valid leaves them out). */
+  /** Whether scripts are verified (assume-valid skips them). */
   checkScripts: boolean;
-  /** Only the verdict is wanted: nothing is kept, also when the block is right. */
+  /** Only the verdict is wanted: nothing is stored, even if the block is valid. */
   justCheck: boolean;
 }
 
@@ -74,7 +74,7 @@ export interface ConnectResult {
 const NO_CLAIMS: ClaimReport = { events: [] };
 const WRONG_CLAIM_ROOT = 'bad-claim-merkle-hash';
 
-/** Brings every coin that the block may touch into the table. */
+/** Loads every coin that the block may use into the table. */
 export async function loadCoins(
   deps: Pick<CheckDeps, 'coins' | 'store'>,
   block: LoadedBlock,
@@ -90,7 +90,7 @@ export async function loadCoins(
   coins.load(missing, await store.getMany(keys));
 }
 
-/** What checking a block against the chain below it needs; the index, and the coins and rows as of its parent. */
+/** Dependencies for checking a block: the index, and the coins and rows as of the block's parent. */
 export type CheckDeps = Pick<
   ConnectDeps,
   'params' | 'index' | 'coins' | 'claims' | 'timers' | 'coinsOnDisk'
@@ -98,14 +98,14 @@ export type CheckDeps = Pick<
   store: Pick<RowReader, 'getMany'>;
 };
 
-/** A verdict, or what a right block spends and does. */
+/** A verdict, or the inputs and effects of a valid block. */
 export type CheckedBlock =
   { error: ValidationError } | { error: null; resolved: ResolvedInputs; claims: ConnectedClaims };
 
 /**
- * Checks the block after its parent, whose state coins and rows must be in. The claims' changes are left in `rows`
- * (those of a wrong block too: discard them); the coins stay as they are. `begin` is called when scripts begin to run, for
- * what is done beside them.
+ * Checks the block after its parent; coins and rows must be in the parent's state. The changes to claims are left in `rows`
+ * (also those of an invalid block: discard them); the coins are not changed. `begin` is called when script verification
+ * starts, for work in parallel with it.
  */
 export async function checkConnect(
   deps: CheckDeps,
@@ -122,7 +122,7 @@ export async function checkConnect(
   const bip34Block = active.ancestorOf(parent, params.bip34Height);
   const bip30 = enforcesBip30(height, bip34Block === NO_HEADER ? null : headers.hash(bip34Block), params);
   timers.start('coins');
-  // What the table does not know counts as absent, which is right as long as no coin is on disk.
+  // A coin that the table does not have counts as absent, which is correct while no coin is on disk.
   if (deps.coinsOnDisk()) await loadCoins(deps, block, bip30);
   const resolved = coins.resolve(block.raw, block.parsed, height, bip30);
   if (resolved.duplicates.length > 0) {
@@ -133,7 +133,7 @@ export async function checkConnect(
   const csvActive = versionBits.isActive('csv', parent);
   const segwitActive = versionBits.isActive('segwit', parent);
   const flags = blockScriptFlags({ height, blockHash: block.hash, csvActive, segwitActive }, params);
-  // The threads work while spends and claims are computed, and are joined before the commit.
+  // The threads verify scripts while spends and claims are checked, and are joined before the commit.
   const scripts = checkScripts
     ? startScripts({ raw: block.raw, parsed: block.parsed, resolved, flags })
     : null;
@@ -184,8 +184,8 @@ function noteOf(text: string | null): { note?: string } {
 }
 
 /**
- * Checks the block after its parent, which must be the tip, and commits it unless it is wrong. Rows of the claim trie that
- * are missing are rebuilt, or the error says how to compute them again: see `withClaimRepair`.
+ * Checks the block after its parent, which must be the tip, and commits it if it is valid. If rows of the claim trie are
+ * missing, they are rebuilt, or the error explains how to compute them again: see `withClaimRepair`.
  */
 export function connectBlock(
   deps: ConnectDeps,
@@ -208,7 +208,7 @@ async function connectOnce(
 ): Promise<ConnectResult> {
   const { store, timers, contributors } = deps;
   const rows = store.begin();
-  /** A contributor after the other. */
+  /** The contributors run one after the other. */
   let begun: readonly (BegunBlock | null)[] = [];
   const begin = (resolved: ResolvedInputs, height: number): void => {
     if (options.justCheck) return;
@@ -235,7 +235,7 @@ async function connectOnce(
   }
 }
 
-/** Throws `ClaimCorruptionError` when rows are missing that may have made the claim root of a valid block wrong. */
+/** Throws `ClaimCorruptionError` if missing rows may be the cause of a wrong claim root. */
 async function checkVerdict(deps: ConnectDeps, error: ValidationError, block: LoadedBlock): Promise<void> {
   if (error.reason !== WRONG_CLAIM_ROOT) return;
   const tip = await trieTip(deps);
@@ -248,8 +248,8 @@ async function checkVerdict(deps: ConnectDeps, error: ValidationError, block: Lo
 }
 
 /**
- * What a valid block that follows the tip would do to claims, as connecting it computes; nothing is kept. Run it while
- * nothing else changes the chain.
+ * The claim effects of a valid block that follows the tip, as connecting it would compute them; stores nothing. Nothing else
+ * may change the chain during the call.
  */
 export function describeClaims(deps: ConnectDeps, block: LoadedBlock): Promise<readonly ClaimEvent[]> {
   return withClaimRepair(deps, () => describeOnce(deps, block));
@@ -296,7 +296,7 @@ async function commit(
   deps.onPoint('commit:before-undo');
   if (parent !== NO_HEADER) {
     const undo = buildUndo(block.parsed, resolved);
-    // What an earlier connection left may be damaged since; it is what a disconnection would need.
+    // Undo data of an earlier connection may be damaged; a disconnection would need it.
     if (!hasUndo(deps, id, block.header.prevHash, undo)) {
       const file = headers.file(id);
       const write = (): number => files.writeUndo(file, block.header.prevHash, undo);
@@ -305,7 +305,7 @@ async function commit(
     }
   }
   deps.onPoint('commit:before-apply');
-  // From here on nothing can fail or be interrupted: memory moves from one block to the next in one turn.
+  // The following steps cannot fail or be interrupted: the memory changes from one block to the next synchronously.
   coins.apply(block.raw, block.parsed, height);
   store.commit(rows);
   headers.addStatus(id, STATUS.validScripts);
@@ -313,7 +313,7 @@ async function commit(
   deps.onPoint('commit:after-apply');
 }
 
-/** Whether the block's undo data is in the files, and is this. */
+/** Whether the files contain exactly this undo data for the block. */
 function hasUndo({ index, files }: ConnectDeps, id: number, parentHash: Bytes, undo: Buffer): boolean {
   if (!index.headers.hasStatus(id, STATUS.haveUndo)) return false;
   try {
@@ -324,7 +324,7 @@ function hasUndo({ index, files }: ConnectDeps, id: number, parentHash: Bytes, u
   }
 }
 
-/** The coins are those of before the block; when claims of it are left they become those of after it again. */
+/** The coins are in the state before the block. If claims of the block remain, the coins are restored to the state after it. */
 async function checkClaimsTakenBack(
   { coins }: ConnectDeps,
   block: LoadedBlock,
@@ -340,7 +340,7 @@ async function checkClaimsTakenBack(
   }
 }
 
-/** Takes the tip back. Throws when stored undo data or rows do not fit: that is damage, not a verdict. */
+/** Disconnects the tip. Throws when stored undo data or rows do not match: that is corruption, not a verdict. */
 export function disconnectBlock(deps: ConnectDeps, block: LoadedBlock): Promise<void> {
   return withClaimRepair(deps, () => disconnectOnce(deps, block));
 }

@@ -1,4 +1,4 @@
-/** The port by which an index writes inside a block's commit, and the row with the block that its rows belong to. */
+/** The interface by which an index writes rows within a block's commit, and the row that stores the index's last block. */
 import { PREFIX } from '../../store/rows/keys.js';
 import type { ConnectedClaims } from '../../store/claims/claimStore.js';
 import type { RowTransaction } from '../../store/rows/rows.js';
@@ -7,18 +7,18 @@ import type { LoadedBlock } from '../blocks/loadedBlock.js';
 import type { ResolvedInputs } from '../../native/binding.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** What an index does for a block beside its scripts, before it is known whether the block is right. */
+/** Work of an index on a block, in parallel with the block's scripts, before the block is known to be valid. */
 export interface BegunBlock {
   /** Adds the rows, as `connect` does. */
   finish(claims?: ConnectedClaims): Promise<void>;
-  /** Resolves once nothing of it is under way, whatever came of it. */
+  /** Resolves when no work is pending, whatever the result. */
   readonly settled: Promise<void>;
 }
 
 export interface BlockContributor {
   /**
-   * Begins on other threads what `connect` would do for a block that is being checked: its rows can be made, and rows of
-   * its own read, as they are before the block. Null if there is nothing to begin.
+   * Starts, on other threads, the work of `connect` for a block that is being checked: the block's rows can be built, and
+   * the index's rows be read in their state before the block. Null if there is nothing to start.
    */
   begin?(
     rows: RowTransaction,
@@ -27,8 +27,8 @@ export interface BlockContributor {
     resolved: ResolvedInputs,
   ): BegunBlock | null;
   /**
-   * Adds the index's rows for a block about to be committed. Must not fail except for the environment. `claims` is what
-   * connecting the block did to the claim trie; absent for one that was connected before.
+   * Adds the index's rows for a block about to be committed. Must fail only when the environment fails. `claims` are the
+   * changes to the claim trie; absent for a block that was connected earlier.
    */
   connect(
     rows: RowTransaction,
@@ -37,18 +37,18 @@ export interface BlockContributor {
     resolved: ResolvedInputs,
     claims?: ConnectedClaims,
   ): Promise<void> | void;
-  /** Takes them back. `undo` holds the spent coins as the undo file does. */
+  /** Removes the block's rows. `undo` has the spent coins in the format of the undo file. */
   disconnect(rows: RowTransaction, block: LoadedBlock, height: number, undo: Buffer): Promise<void> | void;
 }
 
-/** A contributor that reads, before the first block is connected, where it stands. */
+/** A contributor that reads its position before the first block is connected. */
 export interface OpenedContributor extends BlockContributor {
   open(store: RowStore): Promise<void>;
 }
 
 export const indexPositionKey = (name: string): string => PREFIX.indexPosition + name;
 
-/** How far an index has come: version of its rows, id of the last block in them, in wire order. */
+/** The position of an index: the version of its rows, and the id of the last block in them, in wire order. */
 export function formatIndexPosition(version: number, hash: Bytes): Buffer {
   const row = Buffer.allocUnsafe(1 + hash.length);
   row[0] = version;

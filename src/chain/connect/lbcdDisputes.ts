@@ -1,7 +1,7 @@
 /**
- * Blocks that lbcd may take for right while lbrycrd, and with it this node, does not (docs/architecture.md): told in the log
- * when one is refused, since a chain with more work that continues from it splits the network. Decides nothing.
- * Source: lbcd txscript/engine.go, txscript/claimscript.go `ExtractClaimScript`, claimtrie/node/node.go.
+ * Detects blocks that lbcd may accept although lbrycrd, and with it this node, rejects them (docs/architecture.md). The log
+ * mentions this when such a block is rejected, since a chain with more work on top of it splits the network. Has no effect
+ * on validity. Source: lbcd txscript/engine.go, txscript/claimscript.go `ExtractClaimScript`, claimtrie/node/node.go.
  */
 import { countsMetadataSupports } from '../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
@@ -39,7 +39,7 @@ const DIFFERENCES: Readonly<Record<LbcdDifference['kind'], string>> = {
     'when names are normalized, lbcd moves the supports of names without claims too, and counts the delays of that block by normalized names',
 };
 
-/** Reason why lbcd might have come to the block's claim root by what the block itself has; null if unknown. */
+/** Reason in the block itself why lbcd might have computed the block's claim root; null if unknown. */
 export function disputedClaims(
   rules: Pick<ClaimRules, 'allClaimsForkHeight' | 'extendedExpirationForkHeight' | 'normalizationForkHeight'>,
   { height, transactions }: ClaimBlock,
@@ -55,7 +55,7 @@ export function disputedClaims(
   return null;
 }
 
-/** Reason why lbcd might have come to a block's claim root by what blocks before it have; null if unknown. */
+/** Reason in earlier blocks why lbcd might have computed a block's claim root; null if unknown. */
 export function disputedBefore(earlier: readonly LbcdDifference[]): string | null {
   const [first] = earlier;
   if (first === undefined) return null;

@@ -1,6 +1,6 @@
 /**
- * Verifies the scripts of a block's inputs: the addon decides the ordinary ones in one batch on its own threads, the
- * interpreter everything else. Owns no rule. Source: Core `CheckInputs`, `CScriptCheck`.
+ * Verifies the scripts of a block's inputs: the addon verifies standard forms in one batch on its own threads, the
+ * interpreter all others. Contains no rules. Source: Core `CheckInputs`, `CScriptCheck`.
  */
 import { uncachedVerifier } from '../../crypto/ecdsa.js';
 import {
@@ -34,7 +34,7 @@ export interface ScriptJob {
   flags: number;
 }
 
-/** What made a script fail, for the log; the verdict on the block is the caller's. */
+/** The reason why a script failed, for the log; the caller decides on the block. */
 export interface ScriptFailure {
   input: number;
   code: ScriptErrorCode;
@@ -47,11 +47,11 @@ export interface ScriptVerdict {
   interpreted: number;
 }
 
-/** The scripts of a block, begun. */
+/** The running verification of a block's scripts. */
 export interface ScriptRun {
-  /** Joins the threads and decides what they left over. Only for a block whose coins are all there. */
+  /** Joins the threads and verifies the inputs that they left undecided. Only for a block whose coins all exist. */
   finish(): Promise<ScriptVerdict>;
-  /** Resolves when the threads are done with the job, whatever came of it. */
+  /** Resolves when the threads are done with the job, whatever the result. */
   join(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ const BYTES_AT_ONCE = 64 << 10;
  */
 export function startScripts(job: ScriptJob): ScriptRun {
   const { raw, parsed, resolved, flags } = job;
-  // A coinbase alone has nothing to verify, and need not wait for a thread to say so.
+  // A block with only a coinbase has nothing to verify, so no thread is needed.
   if (parsed.txCount === 1) return NOTHING_TO_VERIFY;
   const native = loadNative();
   if (!native) return { finish: () => interpret(job, null), join: () => Promise.resolve() };
@@ -103,9 +103,9 @@ function decideRest(job: ScriptJob, { undecided }: VerifyReport): Promise<Script
 }
 
 /**
- * Witness items that the interpreter gets to see. More than this on a stack fails with any script: each
- * operation is followed by a look at the stack's size, none takes off more than CHECKMULTISIG does (20 keys, 20
- * signatures, two counts, a dummy), and after none at all the stack is not clean. One item is the script.
+ * Maximum number of witness items passed to the interpreter. More items on a stack fail with any script: the stack's size is
+ * checked after each operation, no operation removes more than CHECKMULTISIG (20 keys, 20 signatures, two counts, a dummy),
+ * and without operations the stack is not clean. One item is the script.
  */
 const WITNESS_ITEMS = MAX_STACK_SIZE + 64;
 

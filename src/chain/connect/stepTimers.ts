@@ -1,16 +1,16 @@
-/** How long each step of connecting blocks takes, summed up: for the log category `bench` and the benchmarks. */
+/** Total time of each step of connecting blocks: for the log category `bench` and the benchmarks. */
 export type Step = 'accept' | 'coins' | 'inputs' | 'claims' | 'scripts' | 'commit' | 'flush';
 
 export class StepTimers {
   private readonly totals = new Map<Step, number>();
   private current: Step | null = null;
   private since = 0;
-  /** Inputs of connected blocks, coinbases left out. */
+  /** Inputs of connected blocks, without coinbases. */
   inputs = 0;
-  /** Notified of each step that has ended. */
+  /** Called after each step. */
   onStep: ((step: Step, ms: number) => void) | null = null;
 
-  /** Ends the step that runs and begins another. */
+  /** Ends the current step and starts another. */
   start(step: Step): void {
     this.stop();
     this.current = step;

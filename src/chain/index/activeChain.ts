@@ -1,4 +1,4 @@
-/** The active chain as an array of header ids by height, and ancestor look-ups on any branch. Owns no block data. */
+/** The active chain as an array of header ids by height, and ancestor look-ups on any branch. Holds no block data. */
 import { medianTimePast, type HeaderTree } from '../../consensus/headerTree.js';
 import { NO_HEADER, type HeaderTable } from '../../store/files/headerTable.js';
 
@@ -48,12 +48,12 @@ export class ActiveChain implements HeaderTree {
     this.takenBack++;
   }
 
-  /** How many blocks have been disconnected so far: a reader over several turns detects by it that one happened meanwhile. */
+  /** Number of disconnected blocks so far: a reader can detect a disconnection between its event loop turns. */
   get disconnects(): number {
     return this.takenBack;
   }
 
-  /** Makes the chain that ends at `tip` the active one (at start). */
+  /** Makes the chain that ends at `tip` the active one (at startup). */
   reset(tip: number): void {
     this.length = 0;
     if (tip === NO_HEADER) return;

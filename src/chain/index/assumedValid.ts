@@ -1,6 +1,6 @@
 /**
- * Assume-valid: ancestors of a block that is known to be good, well buried on a chain with enough work, need no script checks.
- * Source: lbrycrd validation.cpp `ConnectBlock` (`hashAssumeValid`).
+ * Assume-valid: scripts of the ancestors of a known good block are not verified, if the ancestors are deeply buried on a
+ * chain with enough work. Source: lbrycrd validation.cpp `ConnectBlock` (`hashAssumeValid`).
  */
 import { workEquivalentTimeSec } from '../../primitives/compactTarget.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -8,12 +8,12 @@ import type { Bytes } from '../../util/bytes.js';
 import type { BlockIndex } from './blockIndex.js';
 import type { HeaderChain } from './headerChain.js';
 
-/** How long the best chain must have been worked on above a block. Source: `ConnectBlock`. */
+/** Minimum time that the work above a block must represent. Source: `ConnectBlock`. */
 const BURIED_SEC = 60n * 60n * 24n * 7n * 2n;
 
 export interface AssumedValidOptions {
   readonly minimumChainWork: bigint;
-  /** Wire order; null checks every script. */
+  /** Hash in wire order; null: all scripts are verified. */
   readonly assumeValid: Bytes | null;
   readonly targetSpacingSec: number;
 }
@@ -33,7 +33,7 @@ export class AssumedValid {
     this.headerChain = headerChain;
   }
 
-  /** Whether the scripts of a block may go unchecked. Asked of each block: costs no walk over headers. */
+  /** Whether the scripts of a block may be skipped. Called for each block: does not walk over headers. */
   holdsFor(id: number): boolean {
     const { assumeValid, minimumChainWork, targetSpacingSec } = this.options;
     if (!assumeValid) return false;

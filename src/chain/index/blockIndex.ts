@@ -1,7 +1,7 @@
 /**
- * The tree of known blocks: accepts headers, links block data as it arrives, and knows what failed. Owns the header
- * table's meaning (status, candidates, best header); moves no coins and connects nothing.
- * Source: Core validation.cpp `AcceptBlockHeader`, `AddToBlockIndex`, `ReceivedBlockTransactions`.
+ * The tree of known blocks: accepts headers, links block data as it arrives, and records failures. Defines the meaning of
+ * the header table (status, candidates, best header); changes no coins and connects nothing. Source: Core validation.cpp
+ * `AcceptBlockHeader`, `AddToBlockIndex`, `ReceivedBlockTransactions`.
  */
 import { checkProofOfWork, contextualCheckHeader } from '../../consensus/checkHeader.js';
 import { blockWork } from '../../primitives/compactTarget.js';
@@ -23,20 +23,20 @@ import { Candidates } from './candidates.js';
 
 /** Offset of the field `bits` in a header. */
 const BITS_OFFSET = 104;
-/** Headers looked at between two turns of the event loop: some tenths of a millisecond. */
+/** Headers processed between two turns of the event loop: some tenths of a millisecond. */
 const SLICE_HEADERS = 4096;
 
 const EMPTY = Buffer.alloc(0);
 
 export interface AcceptedHeader {
-  /** The header's id, also when it is known and was refused; `NO_HEADER` when it never entered the tree. */
+  /** The header's id, also if it was known and rejected before; `NO_HEADER` if it is not in the tree. */
   id: number;
   error: ValidationError | null;
 }
 
 export interface BlockIndexOptions {
   params: NetworkParams;
-  /** Whether checkpoints bind (`-checkpoints`). */
+  /** Whether checkpoints are enforced (`-checkpoints`). */
   checkpoints: boolean;
   /** The clock that limits a header's time, in seconds. */
   adjustedTimeSec: () => number;
@@ -48,22 +48,22 @@ export class BlockIndex {
   readonly candidates: Candidates;
   readonly versionBits: VersionBits;
   /**
-   * The header with the most work that ever came. It stays when its branch turns out invalid, as in the reference;
-   * a restart looks for the best one again.
+   * The header with the most work received so far. It stays the best header when its branch turns out invalid, as in the
+   * reference; a restart searches for the best one again.
    */
   bestHeader = NO_HEADER;
-  /** The most work ever found invalid; for warnings only. */
+  /** The block with the most work that was found invalid; only for warnings. */
   bestInvalid = NO_HEADER;
   /**
-   * Height of the snapshot on which the active chain stands while its blocks are validated in the background; -1 when it stands on
-   * its own blocks. Until then nothing at or below it is disconnected.
+   * Height of the snapshot on which the active chain is based while its blocks are validated in the background; -1 without
+   * one. During that time nothing at or below this height is disconnected.
    */
   snapshotHeight = -1;
   private readonly options: BlockIndexOptions;
-  /** Blocks whose data is here while an ancestor's is not, by parent. */
+  /** Blocks whose data is stored while an ancestor's data is missing, by parent. */
   private readonly unlinked = new Map<number, number[]>();
   private readonly chunkChecks: ChunkChecks | null;
-  /** The branch whose blocks are all on disk, with the number of disconnects at that check. */
+  /** The end of a branch whose blocks are all on disk, with the number of disconnects at the time of the check. */
   private readonly whole = { end: NO_HEADER as number, disconnects: 0 };
 
   constructor(headers: HeaderTable, options: BlockIndexOptions) {
@@ -76,7 +76,7 @@ export class BlockIndex {
     this.chunkChecks = chunks.length > 0 ? new ChunkChecks(chunks) : null;
   }
 
-  /** Rebuilds what is kept in memory only, after the header table was loaded. */
+  /** Rebuilds the state that exists only in memory, after the header table was loaded. */
   restore(tip: number): void {
     const { headers } = this;
     this.active.reset(tip);
@@ -92,8 +92,8 @@ export class BlockIndex {
   }
 
   /**
-   * Makes every linked block that is not worse than the tip a candidate again. Headers and blocks may come between slices,
-   * the tip must stay.
+   * Makes every linked block that is not worse than the tip a candidate again. Headers and blocks may be added between
+   * slices; the tip must not change.
    */
   *reconsiderCandidates(): Slices<void> {
     const { headers, active, candidates } = this;
@@ -109,7 +109,7 @@ export class BlockIndex {
       this.bestHeader = id;
   }
 
-  /** Makes the mark for a failed ancestor right, where that of the parent is. */
+  /** Updates the mark for a failed ancestor from that of the parent, which must be up to date. */
   private inheritFailure(id: number): void {
     const { headers } = this;
     const prev = headers.prev(id);
@@ -126,7 +126,7 @@ export class BlockIndex {
     else if (!list.includes(id)) list.push(id);
   }
 
-  /** Whether the block's data is here and waits for that of an ancestor. */
+  /** Whether the block's data is stored while that of an ancestor is missing. */
   isUnlinked(id: number): boolean {
     return this.unlinked.get(this.headers.prev(id))?.includes(id) ?? false;
   }
@@ -156,7 +156,7 @@ export class BlockIndex {
     );
   }
 
-  /** Goes on from a known header along headers that do not enter the tree. */
+  /** Starts a walk from a known header along headers that are not added to the tree. */
   beginWalk(from: number): HeaderWalk {
     const { params, adjustedTimeSec } = this.options;
     const lastCheckpointHeight = this.lastCheckpointHeight();
@@ -171,15 +171,15 @@ export class BlockIndex {
     return this.checkWorkOf(headerBytes, header.bits);
   }
 
-  /** The same over the 112 bytes. */
+  /** The same for a serialized header of 112 bytes. */
   checkWorkOf(headerBytes: Buffer, bits = headerBytes.readUInt32LE(BITS_OFFSET)): ValidationError | null {
     const proof = loadNative()?.powHash(headerBytes) ?? powHash(headerBytes);
     return checkProofOfWork(proof, bits, this.options.params);
   }
 
   /**
-   * Source: `AcceptBlockHeader`. `hash` is the header's id in wire order. `workChecked` says that `checkWork` was content
-   * with it.
+   * Source: `AcceptBlockHeader`. `hash` is the header's id in wire order. `workChecked`: `checkWork` has accepted the header
+   * before.
    */
   acceptHeader(header: BlockHeader, hash: Bytes, workChecked = false): AcceptedHeader {
     const { headers, options } = this;
@@ -216,7 +216,10 @@ export class BlockIndex {
     return id;
   }
 
-  /** The block's data is on disk. Links it, and what waited for it, when all ancestors' data is there too. */
+  /**
+   * Records that the block's data is on disk. Links the block, and blocks that waited for it, when the data of all ancestors
+   * is stored.
+   */
   receiveData(id: number, txCount: number, position: FilePosition): void {
     const { headers } = this;
     headers.setTxCount(id, txCount);
@@ -244,8 +247,9 @@ export class BlockIndex {
   }
 
   /**
-   * Remembers that a block broke a rule, and that all that follow it are of no use: every block says truly whether it or
-   * an ancestor failed. Source: `InvalidBlockFound`, `InvalidChainFound`; later Core's `SetBlockFailureFlags`.
+   * Records that a block is invalid, and that all its descendants are unusable: the status of every block is exact about its
+   * own failure and that of ancestors. Source: `InvalidBlockFound`, `InvalidChainFound`; later Core's
+   * `SetBlockFailureFlags`.
    */
   markFailed(id: number): void {
     const { headers, candidates } = this;
@@ -268,10 +272,10 @@ export class BlockIndex {
   }
 
   /**
-   * Takes back the verdict on a block, its descendants and its ancestors. Other branches that had failed only because of
-   * such an ancestor are usable again: the reference leaves them failed, with nothing to show for it. Headers and blocks may
-   * come between slices, and verdicts: one whose parent is still marked is refused, as it would have been before the call.
-   * The tip must stay. Source: `ResetBlockFailureFlags`.
+   * Clears the verdict on a block, its descendants and its ancestors. Other branches that failed only because of such an
+   * ancestor become usable again; the reference leaves them failed, without any benefit. Headers, blocks and verdicts may be
+   * added between slices: a header whose parent is still marked is rejected, as before the call. The tip must not change.
+   * Source: `ResetBlockFailureFlags`.
    */
   *clearFailure(block: number): Slices<void> {
     const { headers, active } = this;
@@ -297,11 +301,11 @@ export class BlockIndex {
   }
 
   /**
-   * The candidate with the most work whose whole branch is there; what misses data waits for it again, outside of the set.
-   * Nothing that failed is a candidate. Source: `FindMostWorkChain`.
+   * The candidate with the most work whose whole branch has its data. Candidates with missing data are removed from the set
+   * until the data arrives. Failed blocks are never candidates. Source: `FindMostWorkChain`.
    */
   findMostWorkChain(): number {
-    // What leaves the active chain below the snapshot must wait until that is validated.
+    // Branches that leave the active chain below the snapshot must wait until the snapshot is validated.
     const barred: number[] = [];
     try {
       return this.findWholeChain(barred);
@@ -315,7 +319,7 @@ export class BlockIndex {
     for (;;) {
       const best = candidates.best();
       if (best === NO_HEADER) return NO_HEADER;
-      // It is gone over once, and not again at each step of the way there.
+      // The branch is checked once, not at each step of its activation.
       if (best === whole.end && active.disconnects === whole.disconnects) return best;
       let at = best;
       while (at !== NO_HEADER && !active.contains(at) && headers.hasStatus(at, STATUS.haveData))
@@ -338,7 +342,7 @@ export class BlockIndex {
     }
   }
 
-  /** The block's file was pruned: its data must be fetched again before its branch can be considered. */
+  /** Called when the block's file was pruned: its data must be fetched again before its branch can be considered. */
   forgetData(id: number): void {
     const { headers } = this;
     this.whole.end = NO_HEADER;

@@ -1,28 +1,28 @@
 /**
- * The blocks that may become the tip: all their data and that of their ancestors is there, and they are not worse than
- * the tip. Owns the order among equals: first come, first kept, unless `preciousblock` said otherwise.
- * Source: Core's `setBlockIndexCandidates`, `CBlockIndexWorkComparator`, `nSequenceId`.
+ * The blocks that may become the tip: their data and that of all ancestors is stored, and they are not worse than the tip.
+ * Among blocks of equal work the first to arrive is preferred, unless `preciousblock` changed this. Source: Core's
+ * `setBlockIndexCandidates`, `CBlockIndexWorkComparator`, `nSequenceId`.
  */
 import { MAX_BLOCK_FILE_BYTES } from '../../store/files/blockFiles.js';
 import { NO_HEADER, type HeaderTable } from '../../store/files/headerTable.js';
 
 /**
- * From this many on, those that became worse than the tip stay until it is the best: to go over all of them at each block
- * would take a time that grows with the square of their number (`-reindex-chainstate`: every block is one). Arbitrary.
+ * From this number on, candidates that became worse than the tip are removed only when the tip is the best. Checking all of
+ * them at each block would take quadratic time (`-reindex-chainstate`: every block is a candidate). Arbitrary.
  */
 const MANY = 64;
 
 export class Candidates {
   private readonly headers: HeaderTable;
   private ids = new Set<number>();
-  /** The best one; null when it must be searched. */
+  /** The best candidate; null when it must be searched for. */
   private found: number | null = null;
   /**
    * When a block became connectable: the latest arrival among it and its ancestors. Arrival is the position in the
    * block files, so the order survives a restart.
    */
   private linked = new Float64Array(1024);
-  /** Ranks given by `preciousblock`: negative, lower is better, and forgotten at a restart. */
+  /** Ranks set by `preciousblock`: negative, lower is better, and lost at a restart. */
   private readonly precious = new Map<number, number>();
 
   constructor(headers: HeaderTable) {
@@ -34,7 +34,7 @@ export class Candidates {
     return Math.max(0, file) * MAX_BLOCK_FILE_BYTES + offset;
   }
 
-  /** Notes that `id` and all its ancestors have their data; parents come before children. */
+  /** Records that `id` and all its ancestors have their data; parents come before children. */
   link(id: number): void {
     if (id >= this.linked.length) {
       const larger = new Float64Array(Math.max(id + 1024, Math.ceil(this.linked.length * 1.5)));
@@ -51,7 +51,7 @@ export class Candidates {
     this.found = null;
   }
 
-  /** Negative when `a` is the worse tip of the two. Total: only a block and itself are equal. */
+  /** Negative when `a` is the worse tip of the two. A total order: only a block and itself are equal. */
   compare(a: number, b: number): number {
     if (a === b) return 0;
     const work = this.headers.compareWork(a, b);
@@ -63,8 +63,8 @@ export class Candidates {
   }
 
   /**
-   * Two blocks that the late arrival of one ancestor made connectable: level by level from it, brothers in the order of
-   * their own arrival. Source: the queue of `ReceivedBlockTransactions`.
+   * Compares two blocks that became connectable by the late arrival of one ancestor: level by level from it, siblings in the
+   * order of their own arrival. Source: the queue of `ReceivedBlockTransactions`.
    */
   private compareLinkedTogether(a: number, b: number): number {
     const { headers } = this;
@@ -99,7 +99,7 @@ export class Candidates {
     return (this.found = best);
   }
 
-  /** Forgets what is worse than the tip; where they are many only once the tip is the best. */
+  /** Removes candidates worse than the tip; if they are many, only when the tip is the best. */
   prune(tip: number): void {
     if (this.ids.size <= MANY) {
       for (const id of this.ids) if (this.compare(id, tip) < 0) this.delete(id);

@@ -1,7 +1,7 @@
 /**
- * A check of the tree of blocks against itself (`-checkblockindex`): status, links, counts, candidates and active chain must
- * be consistent. It walks over every header, so it is for tests and small networks; a breach is a bug. Holds whenever the
- * best chain is the active one. Source: Core validation.cpp `CheckBlockIndex`.
+ * A consistency check of the block tree (`-checkblockindex`): status, links, counts, candidates and active chain. It visits
+ * every header, so it is for tests and small networks; a violation is a bug. It passes whenever the best chain is the active
+ * one. Source: Core validation.cpp `CheckBlockIndex`.
  */
 import { NO_HEADER, STATUS, STATUS_FAILED_MASK } from '../../store/files/headerTable.js';
 import { AssertionError } from '../../util/assert.js';
@@ -16,20 +16,20 @@ export interface BlockIndexRules {
 
 /** Status of a block that its descendants inherit. */
 const PATH = {
-  /** Found to break a rule. */
+  /** Found to violate a rule. */
   invalid: 1,
   /** Its data is not on disk. */
   missing: 2,
-  /** Its data never came. */
+  /** Its data was never received. */
   unprocessed: 4,
   /** True for a block that was never connected. */
   unconnected: 8,
 } as const;
 
-/** Throws `AssertionError` with the first breach. */
+/** Throws `AssertionError` with the first violation. */
 export function checkBlockIndex(index: BlockIndex, rules: BlockIndexRules): void {
   const { headers } = index;
-  // Parents have lower numbers than their children, so that one pass sees every path from the genesis block.
+  // Parents have lower numbers than their children, so one pass visits every path from the genesis block.
   const paths = new Uint8Array(headers.count);
   for (let id = 0; id < headers.count; id++) {
     const must = (holds: boolean, what: string): void => {
@@ -105,7 +105,7 @@ function checkCounts({ headers }: BlockIndex, id: number, path: number, must: Mu
   must(counted === below + headers.txCount(id), 'a chain has the transactions of its blocks');
 }
 
-/** Blocks that may become the tip, and blocks that wait for an ancestor. */
+/** Checks the membership in two sets: blocks that may become the tip, and blocks that wait for an ancestor. */
 function checkSets(index: BlockIndex, id: number, path: number, rules: BlockIndexRules, must: Must): void {
   const { headers, candidates, active } = index;
   const isCandidate = candidates.has(id);

@@ -1,7 +1,7 @@
 /**
- * Ancestors on branches far ahead of the active chain: during the first sync the headers run a million blocks ahead, and
- * walking back to them block by block would cost milliseconds a question. Keeps the branch of the best header as an
- * array by height. Owns no rule. Source: Core chain.cpp `GetAncestor`, `LastCommonAncestor`, `GetLocator`,
+ * Ancestor lookups on branches far ahead of the active chain. During the first sync the headers are a million blocks ahead,
+ * and walking back block by block would take milliseconds for each lookup. Stores the branch of the best header as an array
+ * by height. Contains no rules. Source: Core chain.cpp `GetAncestor`, `LastCommonAncestor`, `GetLocator`,
  * `FindForkInGlobalIndex`.
  */
 import { ActiveChain } from './activeChain.js';
@@ -9,7 +9,7 @@ import type { BlockIndex } from './blockIndex.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** Hashes of a locator that follow one another, before the steps double. */
+/** Number of consecutive hashes in a locator before the step size doubles. */
 const DENSE_LOCATOR = 10;
 
 export class HeaderChain {
@@ -21,7 +21,7 @@ export class HeaderChain {
     this.path = new ActiveChain(index.headers);
   }
 
-  /** Brings the array to the best header. */
+  /** Updates the array to the best header. */
   private follow(): ActiveChain {
     const { path } = this;
     const { headers, bestHeader } = this.index;
@@ -43,12 +43,12 @@ export class HeaderChain {
     return this.follow().ancestorOf(id, height);
   }
 
-  /** Whether `ancestor` is `id` or lies below it. */
+  /** Whether `ancestor` is `id` or one of its ancestors. */
   isAncestor(ancestor: number, id: number): boolean {
     return this.ancestorOf(id, this.index.headers.height(ancestor)) === ancestor;
   }
 
-  /** The last block that two branches share. */
+  /** The last block that two branches have in common. */
   lastCommon(a: number, b: number): number {
     const { headers } = this.index;
     const height = Math.min(headers.height(a), headers.height(b));
@@ -61,7 +61,7 @@ export class HeaderChain {
     return left;
   }
 
-  /** Hashes that tell another node which branch we are on, from `id` down to the genesis block, ever further apart. */
+  /** Hashes that describe our branch to another node, from `id` down to the genesis block, with growing distances. */
   locator(id: number): Buffer[] {
     const { headers } = this.index;
     const hashes: Buffer[] = [];
@@ -76,7 +76,7 @@ export class HeaderChain {
     return hashes;
   }
 
-  /** The last block of the active chain that the owner of a locator has; the genesis block when none is known. */
+  /** The last block of the active chain that the sender of a locator has; the genesis block if none of the hashes is known. */
   findFork(locator: readonly Bytes[]): number {
     const { headers, active } = this.index;
     for (const hash of locator) {

@@ -1,6 +1,6 @@
 /**
- * The blocks between the active chain and one that shall be its tip. They are found once and then gone along, however many
- * steps that takes: after `-reindex-chainstate` every block of the chain is one. Owns no choice: who asks names the end.
+ * The blocks between the active chain and its future tip. The route is computed once and then followed, however many steps
+ * it takes: after `-reindex-chainstate` every block of the chain is a step. The caller chooses the tip.
  */
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import type { BlockIndex } from './blockIndex.js';
@@ -8,14 +8,17 @@ import type { BlockIndex } from './blockIndex.js';
 export class Route {
   private readonly index: Pick<BlockIndex, 'headers' | 'active'>;
   private end: number = NO_HEADER;
-  /** Blocks to connect, the lowest last. */
+  /** Blocks to connect, the lowest one last. */
   private ahead: number[] = [];
 
   constructor(index: Pick<BlockIndex, 'headers' | 'active'>) {
     this.index = index;
   }
 
-  /** Answers the last block of the active chain on the way to `end`; `NO_HEADER` where there is none. */
+  /**
+   * Computes the route to `end`. Returns the last block of the active chain on it, where it begins; `NO_HEADER` if there is
+   * none.
+   */
   leadTo(end: number): number {
     const { headers, active } = this.index;
     const lowest = this.ahead.at(-1);
@@ -27,7 +30,7 @@ export class Route {
     return at;
   }
 
-  /** The next block, which the caller connects or leaves the way at; `NO_HEADER` at the end. */
+  /** The next block, which the caller connects, or abandons the route at; `NO_HEADER` at the end. */
   next(): number {
     return this.ahead.pop() ?? NO_HEADER;
   }

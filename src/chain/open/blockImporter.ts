@@ -1,6 +1,6 @@
 /**
- * Imports blocks from files of Core's format into the chain (`-loadblock`, `bootstrap.dat`): accepts ahead while the chain
- * connects, holds back children of unknown parents, and reports readable progress. Source: `LoadExternalBlockFile`.
+ * Imports blocks from files in Core's format into the chain (`-loadblock`, `bootstrap.dat`): accepts blocks ahead of the
+ * chain's tip, holds back children of unknown parents, and reports progress. Source: `LoadExternalBlockFile`.
  */
 import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -12,15 +12,15 @@ import { readBlockRecords, type FoundBlock } from './importFile.js';
 import { loadBlock, type LoadedBlock } from '../blocks/loadedBlock.js';
 import type { FileProgress } from '../progress.js';
 
-/** Blocks accepted before the chain must have caught up; bounds what waits in memory. */
+/** Bytes of blocks that may be accepted before the chain must catch up; limits the memory of waiting blocks. */
 const AHEAD_BYTES = 8 << 20;
-/** Children of unknown parents kept in memory, in bytes; more are dropped with a warning. */
+/** Limit in bytes for children of unknown parents in memory; further ones are dropped with a warning. */
 const ORPHAN_BYTES = 64 << 20;
 
 export interface ImportResult {
-  /** Blocks that were new and stored. */
+  /** Number of blocks that were new and stored. */
   stored: number;
-  /** Records that were read. */
+  /** Number of records read. */
   read: number;
 }
 
@@ -31,7 +31,7 @@ export interface ImportOptions {
   progress: FileProgress;
 }
 
-/** Reads one file to its end. Throws when it cannot be opened. */
+/** Imports one whole file. Throws when it cannot be opened. */
 export async function importBlockFile(
   chain: Chain,
   path: string,
@@ -156,7 +156,7 @@ class BlockFileImport {
     this.orphans.set(parent, [...others, { ...block, raw: Buffer.from(block.raw) }]);
   }
 
-  /** Starts the chain unless it runs; waits for it only when too much was accepted ahead. */
+  /** Starts the activation of the best chain unless it is running; waits for it only when too many blocks were accepted ahead. */
   private async connect(): Promise<void> {
     if (this.connecting !== null && this.aheadBytes < AHEAD_BYTES) return;
     await this.connecting;

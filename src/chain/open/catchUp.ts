@@ -1,7 +1,7 @@
 /**
- * Brings the chain to what the block files hold: the blocks behind the position up to which the database knows them, and
- * those that are stored and not connected. After a kill that is little; with `-reindex` and `-reindex-chainstate` it is
- * everything. Source: Core init.cpp `ThreadImport`.
+ * Updates the chain to the state of the block files: reads the blocks after the position that the database knows, and
+ * connects stored blocks that are not connected. After a kill these are few; with `-reindex` and `-reindex-chainstate` these
+ * are all blocks. Source: Core init.cpp `ThreadImport`.
  */
 import type { NetworkParams } from '../../params/network.js';
 import type { FilePosition } from '../../store/files/blockFiles.js';
@@ -22,7 +22,7 @@ export interface CatchUpOptions {
   signal: AbortSignal;
 }
 
-/** Reads the files behind `from` and connects what is stored. Stops early when the signal is aborted. */
+/** Reads the files after the position `from` and connects the stored blocks. Stops early when the signal is aborted. */
 export async function catchUp(options: CatchUpOptions, from: FilePosition): Promise<void> {
   const { chain, flusher, signal } = options;
   const announce = flusher.isRebuilding;
@@ -33,8 +33,8 @@ export async function catchUp(options: CatchUpOptions, from: FilePosition): Prom
 }
 
 /**
- * Computes the whole chain state from the block files, while calls may be answered. That it is not done outlasts a stop
- * and a kill: the next start continues.
+ * Computes the whole chain state from the block files, while calls may be served. The unfinished state survives a stop and a
+ * kill: the next start continues.
  */
 export async function rebuild(options: CatchUpOptions, from: FilePosition): Promise<void> {
   const { chain, flusher, log, signal } = options;
@@ -45,7 +45,7 @@ export async function rebuild(options: CatchUpOptions, from: FilePosition): Prom
   log.info('Reindexing finished');
 }
 
-/** Connects what is stored: nearly nothing, or all blocks after `-reindex-chainstate`. */
+/** Connects stored blocks: usually few, after `-reindex-chainstate` all. */
 async function connectStored(chain: Chain): Promise<void> {
   const { index } = chain;
   const progress = new ProgressTeller(chain, 'Connecting blocks');
@@ -72,7 +72,7 @@ export function acceptGenesis(chain: Chain, params: NetworkParams): void {
     chain.index.receiveData(id, block.parsed.txCount, files.writeBlock(block.raw));
 }
 
-/** When the files that were there hold no genesis block after all, it is written behind them. */
+/** If the existing files have no genesis block, it is appended. */
 function ensureGenesisData({ index, deps }: Chain): void {
   const { params, files } = deps;
   const genesis = index.headers.find(params.genesisHash);

@@ -1,6 +1,6 @@
 /**
- * Whether the block and undo files are what the database says of them, as far as a look at their ends tells: every file
- * that the headers name is there, and reaches as far as they say. Source: Core `LoadBlockIndexDB`.
+ * Checks that the block and undo files match the database, as far as file sizes show: every file that the headers reference
+ * exists and is large enough. Source: Core `LoadBlockIndexDB`.
  */
 import { lstatSync, statSync } from 'node:fs';
 import type { BlockFiles } from '../../store/files/blockFiles.js';

@@ -1,6 +1,6 @@
 /**
- * What the chain does when rows of the claim trie are missing: it rebuilds those that follow from others, once, and runs
- * the step again; of others it says how they are computed again. Owns the policy; the checks are in
+ * Handles missing rows of the claim trie. Rows that can be derived from others are rebuilt once, and the step runs again;
+ * for other rows the error explains how to compute them again. Contains the policy; the checks are in
  * `store/claims/claimCheck.ts`.
  */
 import { ClaimCorruptionError, TrieCorruptionError } from '../../claimtrie/corruption.js';
@@ -15,12 +15,12 @@ interface RepairDeps {
   readonly index: BlockIndex;
   readonly store: RowStore;
   readonly claims: ClaimStore;
-  /** Of the database, for error messages. */
+  /** Folder of the database, for error messages. */
   readonly folder: string;
   readonly log: Logger;
 }
 
-/** The claim trie after the tip, as the tip's header has it; null before the first block. */
+/** The claim trie in the state after the tip, with the root in the tip's header; null before the first block. */
 export async function trieTip({ index }: Pick<RepairDeps, 'index'>): Promise<TrieTip | null> {
   const { active, headers } = index;
   if (active.tip === NO_HEADER) return null;
@@ -28,8 +28,9 @@ export async function trieTip({ index }: Pick<RepairDeps, 'index'>): Promise<Tri
 }
 
 /**
- * Runs a step over the claim trie after the tip. The step discards its transaction when it fails: none is open then. Throws
- * the `EnvironmentError` of `corruptChainState` for rows that cannot be rebuilt. Run it while nothing else changes the chain.
+ * Runs a step on the claim trie in the state after the tip. A failing step must discard its transaction, so that none is
+ * open during the repair. Throws the `EnvironmentError` of `corruptChainState` for rows that cannot be rebuilt. Nothing else
+ * may change the chain during the call.
  */
 export async function withClaimRepair<T>(deps: RepairDeps, step: () => Promise<T>): Promise<T> {
   try {
@@ -45,7 +46,10 @@ export async function withClaimRepair<T>(deps: RepairDeps, step: () => Promise<T
   }
 }
 
-/** The damage that a repair mends, which other errors may come from; throws what a repair does not help against. */
+/**
+ * The corruption that a repair fixes, also if it is only the cause of another error. Rethrows errors that a repair cannot
+ * fix.
+ */
 async function repairable(deps: RepairDeps, error: unknown): Promise<TrieCorruptionError> {
   if (error instanceof TrieCorruptionError) return error;
   const tip = error instanceof ClaimCorruptionError ? await trieTip(deps) : null;

@@ -1,10 +1,10 @@
 /**
- * Rows that contradict one another or the chain, though each is what was written: never a verdict. Corruption to the bytes
- * themselves is `DatabaseCorruptionError` and `BlockFileError` of the store.
+ * Errors for rows that contradict one another or the chain, although their bytes are intact: never a verdict. Corrupt bytes
+ * are reported by `DatabaseCorruptionError` and `BlockFileError` of the store.
  */
 import { EnvironmentError } from '../../util/text/environmentError.js';
 
-/** Coins, claims or indexes contradict the chain; headers and block files are not concerned. */
+/** Coins, claims or indexes contradict the chain; headers and block files are not affected. */
 export function corruptChainState(folder: string, what: string): EnvironmentError {
   return new EnvironmentError(
     `The chain state in ${folder} is damaged: ${what}. Restart with -reindex-chainstate to compute it again from the block files.`,

@@ -1,6 +1,6 @@
 /**
- * What a data folder is: the network and the rules under which its chain state was computed. Stored once, compared at
- * every start, so that a folder is never continued under other rules.
+ * The identity of a data folder: the network and the rules under which its chain state was computed. Stored once and
+ * compared at every start, so that a folder is never used under other rules.
  */
 import { PREFIX } from '../../store/rows/keys.js';
 import type { RowStore } from '../../store/rows/rowStore.js';
@@ -10,27 +10,28 @@ import { parseChainState } from '../connect/chainState.js';
 import { formatIndexPosition, indexPositionKey } from '../connect/contributor.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** Raised when rows change their meaning: an older version, which would take them for what they are not, refuses the folder. */
+/** Incremented when rows change their meaning: an older version refuses the folder instead of misreading its rows. */
 const SCHEMA = 3;
 /**
- * Folders of before are read from here on, and are of this schema once they are opened; still older ones must be rebuilt from
- * their block files. In schema 2 blocks noted of the claim trie slot by slot what they changed (`store/claims/query/pastNodes.ts`).
+ * Oldest schema that can be read. Folders of an older schema than `SCHEMA` are upgraded when opened; those below this one
+ * must be rebuilt from their block files. In schema 2, blocks stored their changes to the claim trie slot by slot
+ * (`store/claims/query/pastNodes.ts`).
  */
 const OLDEST_SCHEMA = 2;
 
 export interface FolderIdentity {
   network: string;
-  /** `proportional` or the fixed delay in blocks. */
+  /** `proportional`, or a fixed delay in blocks. */
   supportDelay: string;
-  /** Fork heights and expiration terms as the network has them now (regtest can change them). */
+  /** The network's current fork heights and expiration terms (regtest can change them). */
   claimRules: string;
-  /** The same of the forks that are not of claims. Absent in folders that were made before it was kept. */
+  /** The same for forks that do not concern claims. Absent in folders created before it was stored. */
   scriptForks?: string;
   /** Window of past name proofs in blocks, or `all`. */
   proofWindow: string;
 }
 
-/** The folder cannot be used as asked; the message says why and what to do. */
+/** The folder cannot be used with these options; the message states the reason and the remedy. */
 export class FolderError extends OperatorError {
   override readonly name = 'FolderError';
 }
@@ -43,10 +44,10 @@ export function formatIdentity(identity: FolderIdentity): Buffer {
 /** Key of the row with the identity. */
 export const IDENTITY_KEY = PREFIX.meta + 'identity';
 
-/** Indexes of an older folder, made when an index could not be behind the tip. */
+/** Identity of an older folder, created when indexes were always at the tip. */
 type Stored = FolderIdentity & { schema: number; txIndex?: boolean; addressIndex?: boolean };
 
-/** Whether the folder has been written by a node before. Throws `DatabaseCorruptionError` when it does not say how. */
+/** Reads the identity; null if no node has written to the folder yet. Throws `DatabaseCorruptionError` when it is unreadable. */
 export async function readIdentity(store: RowStore, database: string): Promise<Stored | null> {
   const row = await store.get(IDENTITY_KEY);
   if (!row) return null;
@@ -58,8 +59,8 @@ export async function readIdentity(store: RowStore, database: string): Promise<S
 }
 
 /**
- * Compares the folder with what is asked for; a fresh folder becomes what is asked for. What only says which rows are
- * kept may change when they are all `rebuilt`. `database` is its folder. Throws `FolderError`.
+ * Compares the folder with the requested identity; a new folder gets the requested one. Settings that only decide which rows
+ * are stored may change if all rows are `rebuilt`. `database` is its folder. Throws `FolderError`.
  */
 export async function claimFolder(
   store: RowStore,

@@ -1,7 +1,7 @@
 /**
- * Forgets what a data folder knows, so that it is computed again: everything but the block files (`-reindex`), or
- * everything but headers and block files (`-reindex-chainstate`). Both can be killed at any moment: a mark, made first
- * and removed last, lets the next start finish what was begun.
+ * Deletes the data of a folder so that it is computed again: everything but the block files (`-reindex`), or everything but
+ * headers and block files (`-reindex-chainstate`). Both can be killed at any time: a mark, written first and removed last,
+ * lets the next start finish the deletion.
  */
 import {
   closeSync,
@@ -26,7 +26,7 @@ import { formatChainState, parseChainState } from '../connect/chainState.js';
 export interface FolderPaths {
   /** The network's own folder. */
   folder: string;
-  /** The LevelDB folder; its journal is beside it. */
+  /** The LevelDB folder; its journal is in the same parent folder. */
   database: string;
   /** Folder of the block files. */
   blocks: string;
@@ -34,10 +34,10 @@ export interface FolderPaths {
 
 const MARK = 'reindexing';
 
-/** A file in the database's folder that says whose it is, whatever becomes of the others; LevelDB leaves it alone. */
+/** A file in the database's folder that marks it as ours, even if other files are lost; LevelDB ignores it. */
 const OWNER_FILE = 'lbcnode';
 
-/** Whether the database says that it is ours, without being opened. */
+/** Whether the database folder is marked as ours; does not open the database. */
 export function isMarkedAsOurs(database: string): boolean {
   return existsSync(join(database, OWNER_FILE));
 }
@@ -50,11 +50,11 @@ export function markAsOurs(database: string): void {
 export interface Reindexing {
   /** Whether block files behind a gap are removed too. */
   readonly pruning: boolean;
-  /** Whether the database is surely ours; one that may be another program's is quarantined instead of removed. */
+  /** Whether the database is certainly ours; one that may belong to another program is quarantined instead of deleted. */
   readonly isOurs: boolean;
 }
 
-/** Asks for everything but the block files to be removed; `finishReindex` does it. */
+/** Requests the deletion of everything but the block files; `finishReindex` performs it. */
 export function beginReindex({ folder }: FolderPaths, { pruning, isOurs }: Reindexing): void {
   const path = join(folder, MARK);
   onFile(path, () => {
@@ -66,7 +66,7 @@ export function beginReindex({ folder }: FolderPaths, { pruning, isOurs }: Reind
   });
 }
 
-/** Does what `beginReindex` asked for, now or before the last process died. Answers whether anything was asked. */
+/** Performs the deletion requested by `beginReindex`, in this or an earlier process. Returns whether one was requested. */
 export function finishReindex({ folder, database, blocks }: FolderPaths, log: Logger): boolean {
   const mark = join(folder, MARK);
   if (!existsSync(mark)) return false;
@@ -90,14 +90,14 @@ export function finishReindex({ folder, database, blocks }: FolderPaths, log: Lo
   return true;
 }
 
-/** Notes that everything is to be computed from the block files; takes effect at once. */
+/** Records that everything is to be computed from the block files; written to disk immediately. */
 export async function beginRebuild(store: RowStore): Promise<void> {
   const state = parseChainState(await store.get(PREFIX.tip));
   store.put(PREFIX.tip, formatChainState({ ...state, rebuilding: true }));
   await store.flush();
 }
 
-/** Asks for coins, claims and indexes to be dropped; takes effect, with all that is in the store, at once. */
+/** Requests the deletion of coins, claims and indexes; written to disk immediately, with all pending rows of the store. */
 export async function beginChainStateReset(store: RowStore): Promise<void> {
   const state = parseChainState(await store.get(PREFIX.tip));
   store.put(
@@ -107,7 +107,7 @@ export async function beginChainStateReset(store: RowStore): Promise<void> {
   await store.flush();
 }
 
-/** Does what `beginChainStateReset` asked for, now or before the last process died. */
+/** Performs the deletion requested by `beginChainStateReset`, in this or an earlier process. */
 export async function finishChainStateReset(store: RowStore): Promise<void> {
   const state = parseChainState(await store.get(PREFIX.tip));
   if (!state.resetting) return;

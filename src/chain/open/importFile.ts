@@ -1,14 +1,14 @@
 /**
- * Finds the blocks in a file of Core's format (magic, length, block; zeros and garbage in between are skipped) without
- * holding more of it than a few blocks. Source: Core's `LoadExternalBlockFile`.
+ * Finds the blocks in a file of Core's format (magic, length, block; zeros and garbage in between are skipped), with only a
+ * few blocks in memory. Source: Core's `LoadExternalBlockFile`.
  */
 import { open } from 'node:fs/promises';
 import { environmentError } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 
-/** Largest block that is looked at (the chain's serialized limit). */
+/** Largest block size accepted (the chain's serialized limit). */
 const MAX_BLOCK_BYTES = 8_000_000;
-/** Smallest thing that can be a block: header, a count and a transaction. Core uses its header's 80. */
+/** Smallest size of a block: header, a count and a transaction. Core uses its header's 80. */
 const MIN_BLOCK_BYTES = 80;
 /**
  * Bytes that are read at once. The memory is given back when every block of them was connected, so a larger piece only takes
@@ -24,15 +24,16 @@ export interface FoundBlock {
   /** Offset of the end of the record. */
   end: number;
   /**
-   * How far the search continues from the magic. The reader of the record lowers it: to one byte when the bytes are no
-   * block, to the end of the block when they hold one and more. So a wrong length swallows no block behind it.
+   * Distance from the magic at which the search continues. The reader of the record lowers it: to one byte when the bytes
+   * are not a block, to the end of the block when more bytes follow it. This prevents a wrong length from skipping the
+   * blocks behind it.
    */
   advance: number;
 }
 
 /**
- * Yields the records from `from` on, in order. A record whose end is missing is not yielded; `onTorn` receives where it
- * begins. Throws `EnvironmentError` when the disk refuses.
+ * Yields the records from `from` on, in order. A truncated record is not yielded; `onTorn` receives its position. Throws
+ * `EnvironmentError` when the disk fails.
  */
 export async function* readBlockRecords(
   path: string,
@@ -77,7 +78,7 @@ export async function* readBlockRecords(
         continue;
       }
       if (!(await fill(8 + length))) {
-        // Torn, or a stray magic before garbage: continue behind it.
+        // A truncated record, or a stray magic before garbage: the search continues behind it.
         onTorn(base);
         drop(1);
         continue;

@@ -1,7 +1,7 @@
 /**
- * Opens a data folder and brings up its chain: recovers from whatever moment the last process died at, finds blocks that
- * the files hold and the database does not know, verifies the last ones, and connects what is better than the tip.
- * Source: Core init.cpp (step 7), validation.cpp `LoadBlockIndex`, `ReplayBlocks`, `ThreadImport`.
+ * Opens a data folder and starts its chain: recovers from a crash at any point, reads blocks that are in the files but not
+ * in the database, verifies the last blocks, and connects stored blocks that are better than the tip. Source: Core init.cpp
+ * (step 7), validation.cpp `LoadBlockIndex`, `ReplayBlocks`, `ThreadImport`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -63,13 +63,13 @@ export interface OpenChainOptions {
   folder: string;
   /** Folder of the block files (`-blocksdir`). */
   blocksFolder: string;
-  /** A block file is full from here on. */
+  /** Maximum size of a block file. */
   maxBlockFileBytes?: number;
   params: NetworkParams;
   identity: FolderIdentity;
   /** `proportional` or blocks. */
   supportDelay: 'proportional' | 100;
-  /** Blocks for which past name proofs are kept. */
+  /** Number of blocks for which past name proofs are available. */
   proofWindow: number | 'all';
   /** `-dbcache`, in bytes. */
   cacheBytes: number;
@@ -89,22 +89,22 @@ export interface OpenChainOptions {
   maxTipAgeSec: number;
   stopAtHeight: number;
   onStopHeight: () => void;
-  /** An error while the chain was being changed: memory can no longer be trusted, the node must stop. */
+  /** Called on an error during a change of the chain: its memory must not be trusted any more, and the node must stop. */
   onFatal: (error: unknown) => void;
   adjustedTimeSec: () => number;
   contributors: readonly OpenedContributor[];
   /** A snapshot to start a new folder from (`-loadsnapshot`). */
   snapshot?: SnapshotSource | null;
-  /** Told how far the snapshot is read, as a sentence without its end. */
+  /** Called with the progress of reading the snapshot, as a sentence without the full stop. */
   onSnapshotProgress?: (text: string) => void;
-  /** Called before the first block is connected: who listens to the chain from the start does so here. */
+  /** Called before the first block is connected; listeners that need all events register here. */
   onChain?: (reader: ChainReader) => void;
-  /** Aborted when the node shall stop while it is still starting. */
+  /** Aborted when the node is to stop during its start. */
   signal: AbortSignal;
   log: Logger;
-  /** Warns the operator and writes to the log; only the log without it. */
+  /** Warns the operator and writes to the log. Without it only the log is written. */
   warn?: (message: string) => void;
-  /** Named points of commit and flush, for tests that kill the process there. */
+  /** Called at named points of commit and flush; tests kill the process there. */
   onPoint?: (name: string) => void;
 }
 
@@ -116,24 +116,24 @@ export interface OpenedChain {
   flusher: Flusher;
   timers: StepTimers;
   /**
-   * Computes the chain state from the block files, while calls may be answered; null when it stands. There is no tip before
-   * the genesis block was read.
+   * Computes the chain state from the block files, while calls may be served; null when the state is complete. There is no
+   * tip before the genesis block was read.
    */
   readonly rebuild: (() => Promise<void>) | null;
-  /** The snapshot that the chain stands on while its blocks are not validated; null for an ordinary folder. */
+  /** The snapshot on which the chain is based while its blocks are not validated; null for an ordinary folder. */
   readonly snapshot: SnapshotRecord | null;
   close(): Promise<void>;
 }
 
 /**
- * Share of the cache that LevelDB's own block cache gets, and its bounds. A row that is read is mostly alone in its block:
- * the same memory holds ten times as many rows in the caches above.
+ * LevelDB's block cache gets 1/n of the cache, within these limits. Rows that are read are mostly alone in their block: the
+ * same memory holds ten times as many rows in the node's own caches.
  */
 const DB_CACHE_SHARE = 8;
 const MIN_DB_CACHE_BYTES = 8 << 20;
 const MAX_DB_CACHE_BYTES = 32 << 20;
 
-/** Number of headers from which reading them maps enough of the database to be worth unmapping. */
+/** Number of headers from which the memory mapped while reading them is large enough to be released. */
 const MANY_HEADERS = 100_000;
 
 /** Opens the folder. Throws `FolderError` or `EnvironmentError` with what to do when it cannot be used. */
@@ -190,8 +190,8 @@ function foreign(folder: string): FolderError {
 }
 
 /**
- * Whether what is about to be given up is known to be our own database. One that cannot be opened, and does not say whose
- * it is, may be: that is what `-reindex` is for. Throws `FolderError` when it is another program's.
+ * Whether the database about to be deleted is known to be ours. A database that cannot be opened and has no mark may be
+ * ours: `-reindex` is meant for this case. Throws `FolderError` when it is another program's.
  */
 async function isSurelyOurs({ database }: FolderPaths, options: OpenChainOptions): Promise<boolean> {
   if (!existsSync(database) || isMarkedAsOurs(database)) return true;
@@ -217,7 +217,7 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
-/** Whether another process has the database open; a lock file that cannot be opened counts as not locked. */
+/** Whether another process has the database open; a lock file that cannot be opened does not count as a lock. */
 function isLocked(error: unknown): boolean {
   if ((error as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;
   return systemErrorOfText(error instanceof Error ? error.message : '') === null;
@@ -257,7 +257,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
   }
 }
 
-/** Throws `DatabaseCorruptionError` when it says nothing. */
+/** Throws `DatabaseCorruptionError` if the row is missing or unreadable. */
 async function readChainState(store: RowStore, database: string): Promise<ChainState> {
   const row = await store.get(PREFIX.tip);
   try {
@@ -294,8 +294,8 @@ async function startFromSnapshot(
 }
 
 /**
- * The snapshot that the database stands on without having validated it. Throws `FolderError` where it must not be used, or not
- * be computed again.
+ * The snapshot on which the database is based, if it is not validated yet. Throws `FolderError` if the snapshot was refuted,
+ * or if its state must not be computed again.
  */
 async function openSnapshot(
   store: RowStore,
@@ -391,7 +391,7 @@ function makeChain(
   const claims = makeClaimStore(options);
   const flusher = new Flusher(
     {
-      // The validation of a snapshot has the other half.
+      // The validation of a snapshot uses the other half.
       cacheBytes: snapshot === null ? options.cacheBytes : options.cacheBytes / 2,
       folders: [options.folder, options.blocksFolder],
       afterFlush: async () => {

@@ -1,7 +1,7 @@
 /**
- * Reads at start what the block files hold and the database does not know: what a killed process had accepted but not
- * flushed, files that a caller copied in, or all of them with `-reindex`.
- * Source: Core validation.cpp `LoadExternalBlockFile`, init.cpp `ThreadImport`.
+ * Reads, at startup, blocks that are in the block files but not in the database: blocks that a killed process had accepted
+ * but not flushed, files that a user copied in, or all blocks with `-reindex`. Source: Core validation.cpp
+ * `LoadExternalBlockFile`, init.cpp `ThreadImport`.
  */
 import { open } from 'node:fs/promises';
 import type { RejectResult, ValidationError } from '../../consensus/reject.js';
@@ -18,8 +18,9 @@ import { loadBlock, type LoadedBlock } from '../blocks/loadedBlock.js';
 import type { ProgressTeller } from '../progress.js';
 
 /**
- * Reason why a block may be refused that was accepted when it was written: it or what it follows was found wrong later, a
- * checkpoint was learnt of, or the clock was set. Any other verdict means that it is not the block that was written.
+ * Reasons for which a block may be refused although it was accepted when it was written: it or an ancestor was found invalid
+ * later, a checkpoint was added, or the clock was changed. With any other verdict the bytes are not the block that was
+ * written.
  */
 const KEPT_REFUSALS: readonly RejectResult[] = [
   'cached-invalid',
@@ -36,7 +37,7 @@ export interface ScanOptions {
   flusher: Flusher;
   log: Logger;
   signal: AbortSignal;
-  /** Whether each file is worth a line of log. */
+  /** Whether each file is announced in the log. */
   announce: boolean;
   progress: ProgressTeller;
   /** Warns the operator and writes to the log. */
@@ -44,9 +45,9 @@ export interface ScanOptions {
 }
 
 /**
- * Feeds every block behind `from` to the chain, in the order in which they were written. A flush on the way records how
- * far the reading came, so that a process killed meanwhile continues from there. Stops early when the signal is aborted.
- * Blocks that are written meanwhile are known to the chain and left alone.
+ * Passes every block after the position `from` to the chain, in file order. A flush during the reading stores the position,
+ * so that a killed process continues from there. Stops early when the signal is aborted. Blocks written during the reading
+ * are known to the chain and skipped.
  */
 export async function scanBlockFiles(options: ScanOptions, from: FilePosition): Promise<void> {
   const off = options.chain.events.on('blockChecked', ({ id, error }) => {
@@ -56,8 +57,8 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
 }
 
 /**
- * A block of our own files that breaks a rule: where headers cost next to nothing to make, a flipped bit makes another block
- * of one. What the database knew before is not counted.
+ * Warns of a block in our own files that breaks a rule. Where a valid header costs almost no work, a flipped bit can turn a
+ * block into another valid one. Blocks that the database knew before are not counted.
  */
 function tellInvalid(
   { chain, warn }: ScanOptions,
@@ -86,7 +87,7 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
     const start = file === from.file ? from.offset : 0;
     const path = files.path('blk', file);
     let torn: number | null = null;
-    // What is appended from here on does not matter here.
+    // Data appended after this point need not be read.
     const size = files.sizeBytes('blk', file);
     const gaps = new Gaps(start);
     if (options.announce) log.info(`Reindexing block file ${path}...`);
@@ -102,7 +103,7 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
       try {
         const block = loadBlock(Buffer.from(record.bytes));
         const error = await acceptStored(options, block, { file, offset: record.offset }, orphans);
-        // What only looks like a block may hide one: a torn record that another was appended to.
+        // Bytes that only look like a block may contain one: a truncated record with another record appended.
         record.advance = error ? RECORD_HEAD_BYTES : RECORD_HEAD_BYTES + block.consumedBytes;
         if (error === null || KEPT_REFUSALS.includes(error.result))
           gaps.passOver(record.offset - RECORD_HEAD_BYTES, record.end);
@@ -116,7 +117,7 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
     }
     await gaps.tell(path, size, options.warn);
     doneBytes += size;
-    // A record torn by a crash must not swallow the one that is appended next.
+    // A record truncated by a crash must not hide the next record appended.
     if (torn !== null && torn < size && size === files.sizeBytes('blk', file) && file === files.currentFile)
       files.truncate(file, torn);
   }
@@ -129,13 +130,13 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
     options.warn(
       `${count} blocks in ${files.path('blk', files.currentFile)} and before it wait for a parent that is not there; what is missing is fetched from peers.`,
     );
-  // By another clock they are what they were: the next start looks at them again.
+  // With another clock these blocks may be valid: the next start checks them again.
   flusher.scanFrom = early === null ? null : first;
 }
 
 /**
- * What was written since the database was last brought to disk is known to the files alone: that a whole one is gone shows
- * by its undo data.
+ * Warns of missing block files. Blocks written since the last flush are known only from the files; a missing file is
+ * detected by its undo file.
  */
 function tellLostFiles({ chain, warn }: ScanOptions, from: number): void {
   const { files } = chain.deps;
@@ -154,13 +155,13 @@ class Gaps {
     this.end = start;
   }
 
-  /** Skips the block at `at` to `end`. */
+  /** Marks the bytes from `at` to `end` as a block. */
   passOver(at: number, end: number): void {
     if (at > this.end) this.found.push({ at: this.end, end: at });
     this.end = Math.max(this.end, end);
   }
 
-  /** Reports what is not mere zeros, which programs put behind blocks so that files grow by large pieces. */
+  /** Reports gaps that contain anything but zeros. Programs append zeros so that files grow in large steps. */
   async tell(path: string, sizeBytes: number, warn: (message: string) => void): Promise<void> {
     this.passOver(sizeBytes, sizeBytes);
     for (const { at, end } of this.found) {
@@ -189,12 +190,12 @@ async function isZero(path: string, from: number, end: number): Promise<boolean>
   }
 }
 
-/** Positions of blocks whose parent comes later in the files, or whose time is in the future. */
+/** Positions of blocks whose parent is later in the files, or whose time is in the future. */
 class OrphanPositions {
   private readonly byParent = new Map<string, FilePosition[]>();
   /** All waiting blocks in the order of reading. */
   private readonly waiting = new Set<FilePosition>();
-  /** The first whose time has not come. */
+  /** The first block whose time is in the future. */
   early: FilePosition | null = null;
 
   /** How many wait. */
@@ -202,7 +203,7 @@ class OrphanPositions {
     return this.waiting.size;
   }
 
-  /** Start of the record that waits longest. */
+  /** Position of the record that has waited longest. */
   get first(): FilePosition | null {
     const position = this.waiting.values().next().value;
     return position ? { file: position.file, offset: position.offset - RECORD_HEAD_BYTES } : null;
@@ -228,7 +229,7 @@ class OrphanPositions {
   }
 }
 
-/** Accepts a block that is in our files, and what waited for it. Answers why the first one is refused, if it is. */
+/** Accepts a block of our files, and the blocks that waited for it. Returns the reason if the first block is refused. */
 async function acceptStored(
   { chain, log }: ScanOptions,
   first: LoadedBlock,
@@ -251,7 +252,8 @@ async function acceptStored(
       if (block === first) refused = error;
       continue;
     }
-    // One by one, as they came: a branch that was connected once is connected again, and counts as validated.
+    // Blocks are activated one by one, in order: a branch that was connected before is connected again, and counts as
+    // validated.
     await chain.activateBestChain();
     for (const waiting of orphans.take(hashToHex(block.hash))) {
       const child = loadBlock(chain.deps.files.readBlockSync(waiting));

@@ -1,7 +1,7 @@
 /**
  * Checks the last blocks of the active chain against what is stored: files, rules, undo data, and disconnecting and
- * connecting them again on scratch state. Changes nothing, but for rows of the claim trie that are rebuilt when they are
- * missing. Source: Core validation.cpp `CVerifyDB::VerifyDB`.
+ * connecting them again on scratch state. Changes nothing, except that missing rows of the claim trie are rebuilt. Source:
+ * Core validation.cpp `CVerifyDB::VerifyDB`.
  */
 import { ClaimCorruptionError } from '../../claimtrie/corruption.js';
 import { BlockFileError } from '../../store/files/blockFiles.js';
@@ -20,21 +20,21 @@ import { checkBlockView } from '../connect/checkBlockView.js';
 import { checkConnect, loadCoins, type ConnectDeps } from '../connect/connectBlock.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 
-/** Blocks are disconnected as long as the scratch coins fit this; what lies below is checked up to level 2. */
+/** Limit for the scratch coins: blocks are disconnected until it is reached; lower blocks are checked up to level 2. */
 const SCRATCH_BYTES = 256 << 20;
 
 const LEVEL = { rules: 1, undo: 2, disconnect: 3, reconnect: 4 } as const;
 
 export interface VerifyOptions {
-  /** 0 to 4, others are brought into that range: read, rules, undo data, disconnect, connect again. */
+  /** 0 to 4; other values are clamped. Levels: read, rules, undo data, disconnect, connect again. */
   level: number;
-  /** How many; 0 or less for all. */
+  /** Number of blocks; 0 or less for all. */
   blocks: number;
-  /** Stops early, without a problem. */
+  /** Aborts the check, without reporting a problem. */
   signal: AbortSignal;
 }
 
-/** The coins of the live chain as database rows: what the coin table knows goes before what is on disk. */
+/** The coins of the live chain as database rows: the coin table has priority over the database. */
 function liveCoins({ coins, store }: ConnectDeps): Pick<RowReader, 'getMany'> {
   return {
     async getMany(keys) {
@@ -64,7 +64,7 @@ class Verification {
     this.coinRows = liveCoins(deps);
   }
 
-  /** Error in the blocks above `floor`, or null. */
+  /** Checks the blocks above height `floor`. Returns the error, or null. */
   async run(chain: Chain, floor: number, signal: AbortSignal): Promise<string | null> {
     const { headers } = this.deps.index;
     let since = performance.now();
@@ -73,7 +73,7 @@ class Verification {
       headers.height(id) > floor && headers.prev(id) !== NO_HEADER;
       id = headers.prev(id)
     ) {
-      // A pruned node goes as far back as it has data, one that stands on a snapshot down to that.
+      // A pruned node checks as far back as it has data; a node on a snapshot checks down to the snapshot's block.
       if (!headers.hasStatus(id, STATUS.haveData)) break;
       if (headers.height(id) <= this.deps.index.snapshotHeight) break;
       const problem = await this.checkStored(chain, id);
@@ -108,7 +108,7 @@ class Verification {
     return this.disconnect(block, id, undo);
   }
 
-  /** The block, or what is wrong with it. */
+  /** The block, or an error message. */
   private async read(chain: Chain, id: number): Promise<LoadedBlock | string> {
     const { index, files } = this.deps;
     const damaged = `the block cannot be read from ${files.path('blk', index.headers.file(id))}`;
@@ -162,7 +162,7 @@ class Verification {
   }
 }
 
-/** What is wrong with the last blocks, or null when nothing is. The chain stands still meanwhile. */
+/** Checks the last blocks. Returns the error, or null. The chain must not change during the check. */
 export function verifyChain(chain: Chain, options: VerifyOptions): Promise<string | null> {
   return chain.exclusively(async () => {
     if (chain.tip === NO_HEADER || chain.height === 0) return null;

@@ -1,10 +1,9 @@
 /**
- * Validates the blocks up to a snapshot's block from the genesis block on, while the chain continues from the snapshot. It
- * connects them to coins and claims of its own, in a database beside that of the chain, and writes their undo data where the
- * chain's own lies. Then it compares both states by their hashes. Headers and block files are those of the chain.
- *
- * The chain is always flushed first, so that it knows the data and undo data of every block that this database has connected. A
- * kill costs what was not flushed. Source: the idea of Core's assumeutxo, validation.cpp `MaybeCompleteSnapshotValidation`.
+ * Validates the blocks from the genesis block up to a snapshot's block, while the chain continues from the snapshot. It
+ * connects them to its own coins and claims, in a database beside the chain's, and writes their undo data to the chain's
+ * undo files. Then it compares both states by their hashes. Headers and block files are shared with the chain. The chain is
+ * always flushed first, so that it knows the data and undo data of every block that this database has connected. A kill
+ * loses only unflushed work. Source: the idea of Core's assumeutxo, validation.cpp `MaybeCompleteSnapshotValidation`.
  */
 import { rm } from 'node:fs/promises';
 import { BlockFileError } from '../../store/files/blockFiles.js';
@@ -33,20 +32,20 @@ import { SnapshotError, SnapshotPacker } from './snapshotFile.js';
 import { putSnapshotRecord, refutedText, type SnapshotRecord } from './snapshotRecord.js';
 import { openView, type SnapshotSection } from './snapshotState.js';
 
-/** Blocks that are fetched ahead. Source: Core's `BLOCK_DOWNLOAD_WINDOW`. */
+/** Number of blocks fetched ahead. Source: Core's `BLOCK_DOWNLOAD_WINDOW`. */
 const FETCHED_AHEAD = 1024;
-/** After a flush the coin cache keeps this share of its bound. */
+/** Share of its size limit that the coin cache keeps after a flush. */
 const KEEP_SHARE = 0.75;
-/** Rows that are copied in one go, which the chain waits for. Arbitrary: some milliseconds. */
+/** Rows copied in one step, during which the chain waits. Arbitrary: some milliseconds. */
 const ROWS_AT_ONCE = 2000;
 
 export interface ValidationOptions {
-  /** Of its database; removed at the end. */
+  /** Folder of the validation's database; deleted at the end. */
   readonly path: string;
   readonly record: SnapshotRecord;
-  /** The parts that are compared. */
+  /** The sections that are compared. */
   readonly sections: readonly SnapshotSection[];
-  /** Indexes that make the rows of these parts. Called for each new database. */
+  /** Creates the indexes that write the rows of these sections. Called for each new database. */
   readonly contributors: () => readonly OpenedContributor[];
   readonly claims: ClaimStoreOptions;
   readonly indexOptions: BlockIndexOptions;
@@ -58,21 +57,21 @@ export interface ValidationOptions {
   readonly warn: (message: string) => void;
   /** The snapshot is wrong, or the environment failed: the node must stop. */
   readonly onFatal: (error: unknown) => void;
-  /** The folder is now an ordinary one. */
+  /** Called when the folder has become an ordinary one. */
   readonly onPassed: () => void;
   readonly onPoint: (name: string) => void;
 }
 
-/** How far the validation is. */
+/** Progress of the validation. */
 export interface SnapshotStatus extends Pick<SnapshotRecord, 'height' | 'block' | 'hash'> {
   /** Height of the last block that was validated; -1 before the genesis block. */
   readonly validatedHeight: number;
 }
 
-/** A block that breaks a rule, or a state that is another: the snapshot is wrong. */
+/** A block breaks a rule, or the resulting state differs: the snapshot is wrong. */
 class Refutation extends Error {}
 
-/** Its own chain state. */
+/** The validation's own chain state. */
 interface Ground {
   readonly deps: ConnectDeps;
   readonly store: RowStore;
@@ -99,7 +98,7 @@ export class BackgroundValidation {
     this.ground = ground;
   }
 
-  /** Opens its database; one that cannot be used is made from the beginning. */
+  /** Opens the validation's database; an unusable one is created again. */
   static async open(
     chain: Chain,
     flusher: Flusher,
@@ -122,7 +121,7 @@ export class BackgroundValidation {
     return validation;
   }
 
-  /** Asks the chain for blocks, and follows what is stored. */
+  /** Requests blocks from the chain, and follows the blocks stored. */
   private bind(): void {
     const { chain } = this;
     this.useGround();
@@ -136,11 +135,11 @@ export class BackgroundValidation {
   }
 
   private useGround(): void {
-    // In the middle of a block: its coins must stay in the cache, so nothing is trimmed.
+    // In the middle of a block its coins must stay in the cache, so nothing is trimmed.
     this.ground.store.beforeSpill = () => this.flush(false);
   }
 
-  /** Height of its tip; -1 before the genesis block. */
+  /** Height of the validation's tip; -1 before the genesis block. */
   private get height(): number {
     return this.ground.deps.index.active.height;
   }
@@ -149,14 +148,14 @@ export class BackgroundValidation {
     return this.ending.signal.aborted;
   }
 
-  /** Null once it has passed. */
+  /** Null after the validation has passed. */
   get status(): SnapshotStatus | null {
     if (this.passed) return null;
     const { height, block, hash } = this.options.record;
     return { height, block, hash, validatedHeight: this.height };
   }
 
-  /** Height of the lowest block that it has yet to read; Infinity when there is none. */
+  /** Height of the lowest block that the validation has not read yet; Infinity when there is none. */
   get neededFrom(): number {
     return this.passed ? Infinity : this.height + 1;
   }
@@ -172,7 +171,7 @@ export class BackgroundValidation {
     });
   }
 
-  /** Resolves once nothing is written any more, and closes its database. */
+  /** Stops writing and closes the validation's database. Resolves when done. */
   async stop(): Promise<void> {
     this.ending.abort();
     this.wake();
@@ -185,7 +184,7 @@ export class BackgroundValidation {
     }
   }
 
-  /** A chain with more work that leaves this one below the snapshot. */
+  /** Detects a chain with more work that forks off below the snapshot. */
   private lookAtBranch(id: number): void {
     const { index } = this.chain;
     const { record, warn } = this.options;
@@ -204,7 +203,7 @@ export class BackgroundValidation {
         await this.validate();
         return;
       } catch (error) {
-        // What a stop cuts off is done by the next start.
+        // The next start repeats a step that a stop interrupted.
         if (this.stopping && error instanceof SnapshotError) return;
         if (error instanceof Refutation) throw await this.refute(error.message);
         if (this.stopping || attempts > 0 || !isOwnDamage(error, this.options.path)) throw error;
@@ -247,7 +246,7 @@ export class BackgroundValidation {
     await this.pass();
   }
 
-  /** The block, or null while its data is not there. */
+  /** The block, or null while its data is missing. */
   private async read(height: number): Promise<LoadedBlock | null> {
     const { chain } = this;
     const { headers, active } = chain.index;
@@ -263,7 +262,7 @@ export class BackgroundValidation {
     }
   }
 
-  /** Resolves when the next block may be there. */
+  /** Resolves when the next block may be stored. */
   private async nextStored(): Promise<void> {
     const { headers, active } = this.chain.index;
     while (!this.stopping && !headers.hasStatus(active.at(this.height + 1), STATUS.haveData))
@@ -291,7 +290,7 @@ export class BackgroundValidation {
       await this.flush();
   }
 
-  /** Brings the chain and then its own state to disk. */
+  /** Flushes the chain, then the validation's own state. */
   private async flush(trims = true): Promise<void> {
     const { chain, flusher, ground } = this;
     const { store, deps } = ground;
@@ -335,7 +334,7 @@ export class BackgroundValidation {
     });
   }
 
-  /** Throws `Refutation` where a part of the state is another than that of the snapshot. */
+  /** Throws `Refutation` if a section of the state differs from the snapshot's. */
   private async compare(): Promise<void> {
     const { sections, record, log } = this.options;
     log.info(`All blocks up to the snapshot's are validated. Comparing the chain states.`);
@@ -366,7 +365,7 @@ export class BackgroundValidation {
     }
   }
 
-  /** Makes an ordinary folder of it. */
+  /** Turns the folder into an ordinary one. */
   private async pass(): Promise<void> {
     const { chain, flusher, options, ground } = this;
     const { store } = chain.deps;
@@ -404,7 +403,7 @@ export class BackgroundValidation {
     await chain.activateBestChain();
   }
 
-  /** Notes that the snapshot is wrong, so that no start continues with it. Returns the error for the operator. */
+  /** Records that the snapshot is wrong, so that no later start continues with it. Returns the error for the operator. */
   private async refute(problem: string): Promise<EnvironmentError> {
     const { chain, flusher, options, ground } = this;
     const record: SnapshotRecord = { ...options.record, state: 'refuted', problem };

@@ -1,4 +1,4 @@
-/** Writes the chain state at one block as a snapshot, or computes only the hashes of its parts. */
+/** Writes the chain state at one block as a snapshot, or computes only the hashes of its sections. */
 import { formatHeader } from '../../primitives/header.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -13,13 +13,13 @@ import {
   type ViewedChain,
 } from './snapshotState.js';
 
-/** The network and the rules of a snapshot, as its head has them. */
+/** The network and the rules of a snapshot, as stored in its head. */
 export interface SnapshotRules {
   readonly network: string;
   readonly rules: string;
 }
 
-/** What a folder's identity says to snapshots; the window of name proofs makes no difference to them. */
+/** The part of a folder's identity that matters to snapshots; the window of name proofs does not. */
 export function snapshotRules({
   network,
   supportDelay,
@@ -88,8 +88,8 @@ async function packHeaders(
 }
 
 /**
- * Writes a snapshot of a height, or of the tip for null, to a file that must not exist. The same chain gives the same bytes.
- * Throws `SnapshotError` and leaves no file behind.
+ * Writes a snapshot at a height, or at the tip for null, to a file that must not exist yet. The same chain gives the same
+ * bytes. Throws `SnapshotError` and leaves no file behind.
  */
 export async function dumpSnapshot(
   chain: ViewedChain,

@@ -1,6 +1,6 @@
 /**
- * Makes the database of a new folder from a snapshot. The rows go to a database of their own, which takes the place of the
- * folder's when everything was checked: a kill leaves the folder as it was, or is finished by the next start.
+ * Creates the database of a new folder from a snapshot. The rows are written to a separate database, which replaces the
+ * folder's after all checks: a kill leaves the folder unchanged, or the next start finishes the replacement.
  */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -31,7 +31,7 @@ import { SnapshotError, SnapshotReader, syncFolder } from './snapshotFile.js';
 import { putSnapshotRecord, readSnapshotRecord, snapshotFolders } from './snapshotRecord.js';
 import type { SnapshotSection } from './snapshotState.js';
 
-/** A snapshot that a release knows. */
+/** A snapshot whose hash is part of this release. */
 export interface KnownSnapshot {
   readonly height: number;
   /** Printed block id. */
@@ -40,10 +40,10 @@ export interface KnownSnapshot {
   readonly hash: string;
 }
 
-/** Which file to start from. */
+/** The snapshot file to start from. */
 export interface SnapshotSource {
   readonly path: string;
-  /** SHA-256 of the file in hex, as the operator named it; null for one that the release knows. */
+  /** SHA-256 of the file in hex, as given by the operator; null for a snapshot that the release knows. */
   readonly hash: string | null;
   readonly known: readonly KnownSnapshot[];
   readonly sections: readonly SnapshotSection[];
@@ -61,12 +61,12 @@ export interface LoadDeps {
   readonly open: () => Promise<RowStore>;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Told in which part the file is read, as a sentence without its end. */
+  /** Called with the progress of reading, as a sentence without the full stop. */
   readonly onProgress?: (text: string) => void;
   readonly onPoint: (name: string) => void;
 }
 
-/** Finishes or forgets what an earlier start left. */
+/** Finishes or removes the incomplete load of an earlier start. */
 export function finishSnapshotLoad(database: string): void {
   const { loading, loaded } = snapshotFolders(database);
   onFile(loading, () => rmSync(loading, { recursive: true, force: true }));
@@ -84,8 +84,8 @@ function takePlace(database: string, loaded: string, onPoint: LoadDeps['onPoint'
 }
 
 /**
- * Loads the snapshot, unless the folder was started from one before. Throws `SnapshotError` for a file that cannot be used and
- * `FolderError` for a folder that has a chain; both stay as they were.
+ * Loads the snapshot, unless the folder was started from one before. Throws `SnapshotError` for a file that cannot be used
+ * and `FolderError` for a folder that has a chain; neither is changed.
  */
 export async function loadSnapshot(source: SnapshotSource, deps: LoadDeps): Promise<void> {
   const { database, log } = deps;
@@ -111,7 +111,7 @@ export async function loadSnapshot(source: SnapshotSource, deps: LoadDeps): Prom
   takePlace(database, loaded, deps.onPoint);
 }
 
-/** Whether there is nothing to do. Throws `FolderError` for a folder with another chain. */
+/** Whether the folder was already started from this snapshot. Throws `FolderError` for a folder with another chain. */
 async function isStarted(store: RowStore, { path }: SnapshotSource, deps: LoadDeps): Promise<boolean> {
   const record = await readSnapshotRecord(store);
   if (record !== null) {
@@ -166,7 +166,7 @@ async function fill(
   }
 }
 
-/** The hash that the file must have. Throws `SnapshotError` when none is known. */
+/** The expected hash of the file. Throws `SnapshotError` when none is known. */
 function wantedHash({ path, hash, known }: SnapshotSource): string {
   const reader = new SnapshotReader(path);
   reader.close();
@@ -203,7 +203,10 @@ function targetOf(load: BulkLoad, { folder, onPoint }: LoadDeps): SnapshotTarget
   };
 }
 
-/** Headers that the folder knew. The snapshot's block must be on the best branch of all. Throws `SnapshotError`. */
+/**
+ * Adds the headers that the folder knew. The snapshot's block must be on the best branch of all headers. Throws
+ * `SnapshotError`.
+ */
 async function keepHeaders(
   existing: RowStore,
   index: BlockIndex,
@@ -229,7 +232,7 @@ async function keepHeaders(
   );
 }
 
-/** The rows that make a database of this program of it. */
+/** The rows that turn the result into a database of this program. */
 function writeState(
   load: BulkLoad,
   index: BlockIndex,
@@ -260,7 +263,7 @@ function writeState(
   );
 }
 
-/** What the system refused, for the operator. */
+/** Converts a system error into a message for the operator. */
 function told(error: unknown, path: string): unknown {
   const refused = systemErrorOfText(error instanceof Error ? error.message : '');
   if (refused && !(error instanceof EnvironmentError))

@@ -1,7 +1,7 @@
 /**
- * Reads a snapshot to its end and checks all that can be checked without blocks: checksums, network and rules, the proof of work
- * of every header, the order of rows, and the claim trie against the claim root of the block. That the coins are right, and what
- * of claims is not in the root, follows from the hash of the file alone, which is the caller's business.
+ * Reads a whole snapshot and checks everything that can be checked without blocks: checksums, network and rules, the proof
+ * of work of every header, the order of rows, and the claim trie against the claim root of the block. The coins, and claim
+ * data outside the root, are guaranteed only by the hash of the file, which the caller checks.
  */
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
@@ -18,14 +18,14 @@ import { KIND, unpackHeaders, unpackRows, type SectionSummary, type SnapshotHead
 import { SnapshotError, SnapshotReader } from './snapshotFile.js';
 import { CLAIMS_SECTION, COINS_SECTION, type SnapshotSection } from './snapshotState.js';
 
-/** Headers between two writes of their rows. */
+/** Number of headers between two writes of their rows. */
 const HEADERS_AT_ONCE = 4096;
-/** What the chain state stands for. The data of these blocks is still missing, as that of pruned ones is. */
+/** Status that the chain state implies for these blocks. Their data is missing, like that of pruned blocks. */
 const ASSUMED = STATUS.validTransactions | STATUS.validScripts;
 
 /** Receives the rows. */
 export interface SnapshotTarget extends RowWriter {
-  /** Called often: brings rows away when they are many. */
+  /** Called often: writes buffered rows to disk when they are many. */
   relieve(): Promise<void>;
 }
 
@@ -34,10 +34,10 @@ export interface ReadOptions extends SnapshotRules {
   readonly sections: readonly SnapshotSection[];
   readonly claimRules: ClaimRules;
   readonly minimumChainWork: bigint;
-  /** Has the genesis block's header and no other; gets those of the snapshot. */
+  /** Has only the genesis block's header; receives the headers of the snapshot. */
   readonly index: BlockIndex;
   readonly signal: AbortSignal;
-  /** Told now and then how many bytes were read. */
+  /** Called from time to time with the number of bytes read. */
   readonly onProgress?: (bytes: number) => void;
 }
 
@@ -51,7 +51,7 @@ export interface ReadSnapshot {
   readonly parts: readonly SectionSummary[];
 }
 
-/** Throws `SnapshotError` for a file that is not what it should be. Then the rows handed over mean nothing. */
+/** Throws `SnapshotError` for an invalid file. The rows passed to the output are then meaningless. */
 export async function readSnapshot(options: ReadOptions, out: SnapshotTarget): Promise<ReadSnapshot> {
   const reader = new SnapshotReader(options.path);
   try {
@@ -145,7 +145,7 @@ class Reading {
     return last;
   }
 
-  /** Returns how many rows there are. */
+  /** Returns the number of rows. */
   private async readSection(section: SnapshotSection, kind: number, block: number): Promise<number> {
     const { reader, out } = this;
     const derived =
@@ -185,7 +185,7 @@ class Reading {
   }
 }
 
-/** An index with the genesis block's header alone, over a table that reads no rows. */
+/** An index with only the genesis block's header, over a table that reads no rows. */
 export function freshIndex(options: BlockIndexOptions): BlockIndex {
   const { header, hash } = loadBlock(options.params.genesis.block);
   const index = new BlockIndex(new HeaderTable(NO_ROWS), options);

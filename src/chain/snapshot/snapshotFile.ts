@@ -1,6 +1,6 @@
 /**
- * Writes a snapshot under a temporary name and reads one back, with the hash of the whole file. Owns the order of pieces and
- * their checksums; what the rows mean is the caller's business.
+ * Writes a snapshot under a temporary name and reads one back, with the hash of the whole file. Defines the order of pieces
+ * and their checksums; the caller interprets the rows.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readSync } from 'node:fs';
@@ -25,7 +25,7 @@ import {
   type SnapshotHead,
 } from './snapshotFormat.js';
 
-/** A snapshot cannot be written, or is not what it should be; the message names the file and says what to do. */
+/** A snapshot cannot be written, or is invalid; the message names the file and the remedy. */
 export class SnapshotError extends EnvironmentError {
   override readonly name = 'SnapshotError';
 }
@@ -35,7 +35,7 @@ export interface SnapshotSink {
   write(bytes: Bytes): Promise<void>;
 }
 
-/** Packs a snapshot: the head, then each part whole, then `finish`. */
+/** Packs a snapshot: the head, then each section completely, then `finish`. */
 export class SnapshotPacker {
   private readonly sink: SnapshotSink | null;
   private readonly fileHash = createHash('sha256');
@@ -63,7 +63,7 @@ export class SnapshotPacker {
     await this.putPiece(jsonPiece(KIND.head, head));
   }
 
-  /** Writes a part: `add` puts its rows into the packer and hands over each payload that gets full. */
+  /** Writes a section: `add` passes its rows to the packer and writes each full payload. */
   async part(
     name: string,
     kind: number,
@@ -92,8 +92,8 @@ export class SnapshotPacker {
 }
 
 /**
- * Writes a file by `write` under a temporary name, brings it to disk and renames it. A kill leaves the temporary file at most,
- * which the next attempt overwrites. Throws `SnapshotError` when the name is taken or the disk refuses.
+ * Writes a file by `write` under a temporary name, flushes it to disk and renames it. A kill leaves at most the temporary
+ * file, which the next attempt overwrites. Throws `SnapshotError` when the name exists or the disk fails.
  */
 export async function writeSnapshotFile<T>(
   path: string,
@@ -131,7 +131,7 @@ async function writeWhole(file: FileHandle, bytes: Bytes): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
 }
 
-/** So that the new name survives a crash of the machine. Windows cannot open folders. */
+/** Flushes the folder, so that the new name survives a crash of the machine. Windows cannot open folders. */
 export function syncFolder(path: string): void {
   if (process.platform === 'win32') return;
   const fd = openSync(path, 'r');
@@ -149,13 +149,13 @@ function told(error: unknown, path: string): unknown {
     : known;
 }
 
-/** A piece as it is in the file. */
+/** A piece as read from the file. */
 export interface ReadPiece {
   readonly kind: number;
   readonly payload: Buffer;
 }
 
-/** Reads a snapshot from its begin to its end, once. */
+/** Reads a snapshot once, from beginning to end. */
 export class SnapshotReader {
   readonly path: string;
   readonly head: SnapshotHead;
@@ -266,7 +266,7 @@ export class SnapshotReader {
     }
   }
 
-  /** Turns errors of unpacking into those of the file. */
+  /** Converts unpacking errors into errors that name the file. */
   unpacking<T>(step: () => T): T {
     try {
       return step();
@@ -275,7 +275,10 @@ export class SnapshotReader {
     }
   }
 
-  /** Reads the end, which must come next. `rows` says how many rows each part had. Returns its parts and the file's hash. */
+  /**
+   * Reads the end, which must come next. `rows` has the number of rows of each section. Returns the end's contents and the
+   * file's hash.
+   */
   finish(rows: readonly { readonly name: string; readonly kind: number; readonly rows: number }[]): {
     parts: readonly SectionSummary[];
     hash: string;

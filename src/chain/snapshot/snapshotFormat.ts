@@ -1,6 +1,6 @@
 /**
- * The file format of snapshots: pieces with a checksum, of rows packed one behind the other. The same chain state gives the
- * same bytes on every machine, so the SHA-256 of the file names its contents. Knows no files and no database.
+ * The file format of snapshots: pieces with a checksum, each with packed rows. The same chain state gives the same bytes on
+ * every machine, so the SHA-256 of the file identifies its contents. Independent of files and databases.
  *
  * File: 8 bytes of magic, then pieces `u32 length ‖ first 8 bytes of the SHA-256 of the payload ‖ payload`, little endian. The
  * first byte of a payload is its kind:
@@ -19,12 +19,12 @@ import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import { COIN_ROW_HEADER_BYTES } from '../../store/cache/coinRow.js';
 
 export const SNAPSHOT_MAGIC = Buffer.from('LBCSNAP\n', 'latin1');
-/** Raised when the layout changes, or the meaning of a row. */
+/** Incremented when the layout or the meaning of a row changes. */
 export const SNAPSHOT_FORMAT = 1;
 export const PIECE_HEAD_BYTES = 12;
-/** A piece is closed when it has grown to this. */
+/** A piece is closed when it reaches this size. */
 export const PIECE_BYTES = 1 << 20;
-/** A length beyond this is damage: one row more than a full piece, and no row is larger than a block. */
+/** A larger length is corruption: a piece exceeds its size by one row at most, and no row is larger than a block. */
 export const MAX_PIECE_BYTES = 16 << 20;
 
 export const KIND = { head: 0, headers: 1, firstSection: 2, end: 255 } as const;
@@ -42,7 +42,7 @@ export interface SnapshotHead {
   readonly sections: readonly { readonly name: string; readonly version: number }[];
 }
 
-/** Content of one part of the file. */
+/** Content of one section of the file. */
 export interface SectionSummary {
   readonly name: string;
   readonly rows: number;
@@ -50,7 +50,7 @@ export interface SectionSummary {
   readonly hash: string;
 }
 
-/** The headers, and then the sections in their order. */
+/** The end of the file: summaries of the headers, and then of the sections in their order. */
 export interface SnapshotEnd {
   readonly parts: readonly SectionSummary[];
 }
@@ -100,7 +100,7 @@ export class PiecePacker {
     return out.size >= PIECE_BYTES ? this.take() : null;
   }
 
-  /** The payload of what is left; null when nothing is. */
+  /** The payload of the remaining rows; null if there are none. */
   take(): Buffer | null {
     if (this.out.size === 0) return null;
     this.last = '';
@@ -108,7 +108,7 @@ export class PiecePacker {
   }
 }
 
-/** Hands the rows of a payload to `take`. Throws `ReadError` for bytes that are none. Values may be views. */
+/** Hands the rows of a payload to `take`. Throws `ReadError` for malformed bytes. Values may be views. */
 export function unpackRows(
   payload: Buffer,
   isCoins: boolean,
@@ -126,14 +126,17 @@ export function unpackRows(
   }
 }
 
-/** The headers of a payload without the hash before them. */
+/** The headers of a payload; each is stored without the hash of its parent. */
 export function* unpackHeaders(payload: Buffer): Generator<{ start: Buffer; rest: Buffer; txCount: number }> {
   const input = new RowDecoder(payload);
   input.byte();
   while (!input.done) yield { start: input.bytes(4), rest: input.bytes(76), txCount: input.number() };
 }
 
-/** Scripts of known forms are a number and a hash: bytes before it, its length, bytes behind it. */
+/**
+ * Scripts of known forms are stored as a number and a hash. A form has the bytes before the hash, its length, and the bytes
+ * behind it.
+ */
 const SCRIPT_FORMS: readonly { readonly head: Buffer; readonly hash: number; readonly tail: Buffer }[] = [
   { head: Buffer.from('76a914', 'hex'), hash: 20, tail: Buffer.from('88ac', 'hex') },
   { head: Buffer.from('a914', 'hex'), hash: 20, tail: Buffer.from('87', 'hex') },
@@ -142,8 +145,8 @@ const SCRIPT_FORMS: readonly { readonly head: Buffer; readonly hash: number; rea
 ];
 
 /**
- * Height code, amount (`packAmount`), number of the script's form and its hash, or the number of forms more than the
- * script's length and the script.
+ * Encoding: height code, amount (`packAmount`), then the number of the script's form and its hash. For other scripts: number
+ * of forms plus the script's length, and the script.
  */
 function packCoin(out: RowEncoder, row: Bytes): void {
   const bytes = Buffer.from(row.buffer, row.byteOffset, row.length);
@@ -179,7 +182,7 @@ function unpackCoin(input: RowDecoder): Buffer {
   return row;
 }
 
-/** Short for amounts with zeros at their end. Source: Core compressor.cpp `CompressAmount`. */
+/** Compact encoding for amounts with trailing zeros. Source: Core compressor.cpp `CompressAmount`. */
 export function packAmount(amount: bigint): bigint {
   if (amount === 0n) return 0n;
   let rest = amount;
@@ -193,7 +196,7 @@ export function packAmount(amount: bigint): bigint {
   return 1n + ((rest / 10n) * 9n + digit - 1n) * 10n + zeros;
 }
 
-/** Takes `packAmount` back. Source: Core compressor.cpp `DecompressAmount`. */
+/** Inverse of `packAmount`. Source: Core compressor.cpp `DecompressAmount`. */
 export function unpackAmount(packed: bigint): bigint {
   if (packed === 0n) return 0n;
   let rest = packed - 1n;

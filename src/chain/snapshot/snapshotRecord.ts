@@ -1,4 +1,4 @@
-/** What a database keeps of the snapshot that it was started from, and the folders beside it. */
+/** The row in which a database records the snapshot that it was started from, and the folders beside the database. */
 import type { RowReader, RowWriter } from '../../store/rows/rows.js';
 import { PREFIX } from '../../store/rows/keys.js';
 import type { SectionSummary } from './snapshotFormat.js';
@@ -13,11 +13,11 @@ export interface SnapshotRecord {
   readonly hash: string;
   readonly parts: readonly SectionSummary[];
   /**
-   * `assumed` until the blocks up to it were validated and gave the same state (`validated`), or another (`refuted`): then the
+   * `assumed` until the blocks up to it are validated. Then `validated` if they gave the same state, else `refuted`: such a
    * database must not be used.
    */
   readonly state: 'assumed' | 'validated' | 'refuted';
-  /** What was found instead; only where it was refuted. */
+  /** The difference found; only if the snapshot was refuted. */
   readonly problem?: string;
 }
 
@@ -37,11 +37,11 @@ export function dropSnapshotRecord(rows: Pick<RowWriter, 'del'>): void {
 
 /** Folders beside the database. */
 export interface SnapshotFolders {
-  /** A database that is being filled: nothing until it is complete. */
+  /** A database that is being filled; ignored until it is complete. */
   readonly loading: string;
-  /** A complete one that takes the place of the database. */
+  /** A complete database that will replace the folder's. */
   readonly loaded: string;
-  /** Of the background validation. */
+  /** The database of the background validation. */
   readonly validation: string;
 }
 

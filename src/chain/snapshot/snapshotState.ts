@@ -1,7 +1,7 @@
 /**
- * The chain state at one block of the active chain, for a snapshot: the tip, or a block below it whose state is computed by
- * taking blocks back in memory. Blocks are connected meanwhile, and the view stays as it is. Changes nothing except for the
- * flush that it begins with.
+ * The chain state at one block of the active chain, for a snapshot: the tip, or a lower block whose state is computed by
+ * disconnecting blocks in memory. The view stays the same while blocks are connected. Changes nothing except for the flush
+ * at its start.
  */
 import { ClaimCorruptionError } from '../../claimtrie/corruption.js';
 import type { BlockHeader } from '../../primitives/header.js';
@@ -27,19 +27,19 @@ import { SnapshotError } from './snapshotFile.js';
 
 /** Rows that are read at once. Arbitrary: packing them takes some milliseconds. */
 const BATCH_ROWS = 1024;
-/** The most blocks below the tip that are disconnected. Arbitrary: some seconds, and memory for what they changed. */
+/** Maximum number of blocks that are disconnected from the tip. Arbitrary: some seconds, and memory for their changes. */
 export const MOST_TAKEN_BACK = 2016;
 
-/** Rows of the database that a snapshot has as one part. */
+/** Rows of the database that form one section of a snapshot. */
 export interface SnapshotSection {
   readonly name: string;
-  /** Raised when its rows change their meaning. */
+  /** Incremented when the rows change their meaning. */
   readonly version: number;
-  /** Prefixes of the keys, ascending. All rows under them follow from the chain alone. */
+  /** Prefixes of the keys, ascending. All rows under them are determined by the chain alone. */
   readonly prefixes: readonly string[];
-  /** Takes a block back in these rows. Rejects with `SnapshotError` when that is not possible. */
+  /** Reverts the effect of a block on these rows. Rejects with `SnapshotError` when that is not possible. */
   takeBack?(rows: RowTransaction, height: number): Promise<void>;
-  /** Writes what belongs to the rows in a database that got them from a snapshot of this block (wire order). */
+  /** Writes the additional rows that a database needs after loading the section from a snapshot of this block (wire order). */
   finish?(rows: Pick<RowWriter, 'put'>, block: Bytes): void;
   /** Reason why the rows do not match the tip, as a sentence; null if they do. */
   problem?(): string | null;
@@ -47,7 +47,7 @@ export interface SnapshotSection {
 
 export const COINS_SECTION: SnapshotSection = { name: 'coins', version: 1, prefixes: [PREFIX.coin] };
 
-/** Rows of claims that follow from no others. Trie nodes, totals and the like are computed from the names. */
+/** Claim rows that cannot be derived from others. Trie nodes, totals and the like are computed from the names. */
 export const CLAIMS_SECTION: SnapshotSection = {
   name: 'claims',
   version: 1,
@@ -80,7 +80,7 @@ export interface SnapshotView {
   readonly block: Buffer;
   /** Headers from height 1 up to the block. */
   headers(): AsyncGenerator<{ header: BlockHeader; txCount: number }>;
-  /** The rows of a section in ascending order, in batches. To be called once for each. */
+  /** The rows of a section in ascending order, in batches. Call it once for each section. */
   rows(section: SnapshotSection): AsyncGenerator<readonly Row[]>;
   close(): Promise<void>;
 }
@@ -89,12 +89,12 @@ export interface SnapshotView {
 export interface ViewedChain {
   readonly deps: ConnectDeps;
   readBlock(id: number): Promise<LoadedBlock>;
-  /** Runs a task while nothing else changes the chain. */
+  /** Runs a task during which nothing else changes the chain. */
   exclusively<T>(task: () => Promise<T>): Promise<T>;
   flush(): Promise<void>;
 }
 
-/** What a chain and its flusher are for a view. */
+/** A chain and its flusher as a `ViewedChain`. */
 export function viewedChain(chain: Chain, flusher: { flush(): Promise<void> }): ViewedChain {
   return {
     deps: chain.deps,
@@ -105,8 +105,8 @@ export function viewedChain(chain: Chain, flusher: { flush(): Promise<void> }): 
 }
 
 /**
- * The state at a height, or at the tip for null. Throws `SnapshotError` when it is not available. `signal` ends the taking
- * back of blocks.
+ * The state at a height, or at the tip for null. Throws `SnapshotError` when it is not available. `signal` aborts the
+ * disconnecting of blocks.
  */
 export function openView(
   chain: ViewedChain,
@@ -137,7 +137,7 @@ export function openView(
         return mergeBatches(changed?.slice(range) ?? [], store.flushedBatches(range, BATCH_ROWS));
       });
       walks.set(section, own);
-      // The first step opens the database's own view of the rows.
+      // The first step opens the database's snapshot of the rows.
       for (const walk of own) firsts.set(walk, await walk.next());
     }
     return new View(chain, target, walks, firsts);
@@ -191,7 +191,7 @@ function beyondTip(height: number | null, tip: number): SnapshotError {
   );
 }
 
-/** The rows of the sections that are other after `target` than at the tip. Keeps nothing in the store. */
+/** The rows of the sections that differ between `target` and the tip. Changes nothing in the store. */
 async function takeBack(
   chain: ViewedChain,
   sections: readonly SnapshotSection[],
@@ -256,7 +256,7 @@ async function takeBackOne(
   takeBackCoins(block, undo, coins);
 }
 
-/** What the block spent is unspent again, and what it made is gone, also where it spent that itself. */
+/** Restores the coins that the block spent and removes those that it created, including those spent in the same block. */
 function takeBackCoins({ raw, parsed }: LoadedBlock, undo: Buffer, coins: KeyedRows): void {
   // The coinbase, which has no undo data, is the first transaction and has one input.
   parseUndo(undo).forEach((coin, n) => {

@@ -1,18 +1,21 @@
 /**
- * The Unicode 11 facts that name normalization uses, loaded once from `data/unicode11/tables.txt` into flat arrays.
- * Owns their form; what they mean is in `normalize.ts`. The runtime's own Unicode version never matters.
+ * The Unicode 11 data for name normalization, loaded once from `data/unicode11/tables.txt` into flat arrays. Defines their
+ * layout; `normalize.ts` uses them. The runtime's own Unicode version has no effect.
  */
 import { readFileSync } from 'node:fs';
 import { assert } from '../../util/assert.js';
 import { projectFile } from '../../util/project.js';
 
-/** Above it Unicode 11 has neither decompositions nor foldings nor combining classes. */
+/** From this code point on, Unicode 11 has no decompositions, foldings or combining classes. */
 export const TABLE_END = 0x30000;
 
 export interface UnicodeTables {
   /** Canonical combining class by code point below `TABLE_END`; 0 for starters. */
   readonly combiningClass: Uint8Array;
-  /** Place in `sequences` by code point below `TABLE_END`; 0 where the code point stays. Hangul is left to arithmetic. */
+  /**
+   * Position in `sequences` by code point below `TABLE_END`; 0 if the code point does not change. Hangul syllables are
+   * computed.
+   */
   readonly decomposition: Uint16Array;
   readonly folding: Uint16Array;
   /** Sequences: at each position a length, then that many code points. */
@@ -28,7 +31,7 @@ export function parseUnicodeTables(text: string): UnicodeTables {
   const combiningClass = new Uint8Array(TABLE_END);
   const decomposition = new Uint16Array(TABLE_END);
   const folding = new Uint16Array(TABLE_END);
-  // Place 0 is taken so that 0 can mean "none".
+  // Position 0 is reserved, so that 0 can mean "none".
   const sequences: number[] = [0];
 
   const addSequence = (table: Uint16Array, code: number, sequence: readonly number[]): void => {

@@ -1,11 +1,11 @@
 /**
  * Strict UTF-8 to code points and back.
- * Well-formed is what the Unicode standard's table 3-7 says: no surrogates, nothing overlong, nothing above U+10FFFF,
- * nothing cut short. U+0000 and noncharacters are ordinary.
+ * Well-formed UTF-8 is defined by the Unicode standard's table 3-7: no surrogates, overlong forms, code points above
+ * U+10FFFF or truncated sequences. U+0000 and noncharacters are ordinary.
  */
 import type { Bytes } from '../../util/bytes.js';
 
-/** Appends the code points of `bytes` to `out`; false (with `out` in part) when they are not well-formed UTF-8. */
+/** Appends the code points of `bytes` to `out`; false (with `out` partly filled) when the bytes are not well-formed UTF-8. */
 export function decodeUtf8(bytes: Bytes, out: number[]): boolean {
   const end = bytes.length;
   for (let i = 0; i < end;) {
@@ -16,7 +16,7 @@ export function decodeUtf8(bytes: Bytes, out: number[]): boolean {
     }
     let more: number;
     let code: number;
-    // Bounds of the second byte; the later ones are always 80 to BF.
+    // Limits of the second byte; later bytes are always 80 to BF.
     let low = 0x80;
     let high = 0xbf;
     if (lead >= 0xc2 && lead <= 0xdf) {

@@ -1,6 +1,6 @@
 /**
- * `lbcnode/lbcnet`: calls to a daemon for content and wallets with typed parameters and answers, which are generated from
- * the methods' declarations. It speaks to lbcnet and, as far as methods are the same, to lbrynet.
+ * `lbcnode/lbcnet`: calls to a daemon for content and wallets with typed parameters and results, which are generated from
+ * the methods' declarations. Works with lbcnet and, for the methods that both have, with lbrynet.
  *
  *   const client = new LbcnetClient();
  *   const { items } = await client.call('claim_search', { any_tags: ['music'], page_size: 5 });
@@ -15,20 +15,20 @@ export type LbcnetMethodName = keyof LbcnetMethods;
 export type LbcnetParams<M extends LbcnetMethodName> = LbcnetMethods[M]['params'];
 export type LbcnetResult<M extends LbcnetMethodName> = LbcnetMethods[M]['result'];
 
-/** Methods whose parameters may all be left out are called without. */
+/** Methods without required parameters may be called without parameters. */
 type ParamsOf<M extends LbcnetMethodName> =
   Record<string, never> extends LbcnetParams<M> ? [params?: LbcnetParams<M>] : [params: LbcnetParams<M>];
 
 export interface LbcnetClientOptions {
-  /** The daemon on this machine unless given. */
+  /** Default: the daemon on this machine. */
   readonly url?: string;
-  /** Gives up on a call after this long; 0 (the default) waits for ever. */
+  /** Timeout of a call; 0 (the default): none. */
   readonly timeoutMs?: number;
 }
 
 const DEFAULT_URL = 'http://localhost:5279/';
 
-/** The daemon answered with an error. */
+/** The daemon returned an error. */
 export class LbcnetCallError extends Error {
   override readonly name = 'LbcnetCallError';
   readonly code: number;
@@ -42,10 +42,10 @@ export class LbcnetCallError extends Error {
   }
 }
 
-/** The daemon gave no JSON-RPC answer: it is not there, or it refuses the caller. */
+/** The daemon returned no JSON-RPC response: it is not running, or rejects the caller. */
 export class LbcnetTransportError extends Error {
   override readonly name = 'LbcnetTransportError';
-  /** The HTTP status, 0 when there was none. */
+  /** The HTTP status, 0 without a response. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -101,7 +101,7 @@ export class LbcnetClient {
       const fail = (error: Error): void => reject(new LbcnetTransportError(0, error.message));
       const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
       const call = request(
-        // The brackets of an IPv6 address belong to the URL, not to the address.
+        // The brackets of an IPv6 address are part of the URL, not of the address.
         {
           host: hostname.replace(/^\[|\]$/g, ''),
           port,

@@ -1,8 +1,8 @@
-/** What the implementation of a method gets of its parameters, derived from the declaration. */
+/** Types of the arguments of a method's implementation, derived from its declaration. */
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import type { MethodDeclaration, ParamDeclaration } from './declaration.js';
 
-/** Types of values by type of parameter. */
+/** Types of values by parameter type. */
 export interface ParamValues {
   str: string;
   int: number;

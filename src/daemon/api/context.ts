@@ -17,51 +17,51 @@ import type { Resolver } from '../resolve/resolver.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { Settings } from './settings.js';
 
-/** The daemon as a whole: what `status`, `version` and `stop` speak of. */
+/** The daemon as a whole, for `status`, `version` and `stop`. */
 export interface DaemonControl {
   status(): Promise<JsonOut>;
   version(): JsonOut;
   ffmpegStatus(): Promise<JsonOut>;
   /** Address of the media server. */
   mediaAddress(): readonly [host: string, port: number];
-  /** Begins to stop once the answer is sent. */
+  /** Stops the daemon after the answer is sent. */
   stop(): void;
 }
 
 export interface DaemonServices {
   readonly control: DaemonControl;
   readonly settings: Settings;
-  /** Runs while the component `wallet` does. */
+  /** Available while the component `wallet` runs. */
   readonly ledger: Ledger;
   /** The wallets that are open, while the component `wallet` runs. */
   readonly wallets: Wallets;
-  /** The same; null before they run, and where the component `wallet` is skipped. */
+  /** The open wallets; null before the component `wallet` runs and if it is skipped. */
   readonly runningWallets: Wallets | null;
-  /** Makes transactions; runs while the component `wallet` does. */
+  /** Builds transactions; available while the component `wallet` runs. */
   readonly txBuilder: TxBuilder;
-  /** What the claim index is asked; runs while the component `wallet` does. */
+  /** Client of the claim index; available while the component `wallet` runs. */
   readonly resolver: Resolver;
-  /** What an amount of a currency (LBC, BTC, USD) is worth. */
+  /** Converts amounts of a currency (LBC, BTC, USD). */
   readonly exchange: { toDewies(currency: string, amount: string): bigint };
-  /** Runs while the component `database` does. */
+  /** Available while the component `database` runs. */
   readonly content: ContentDatabase;
-  /** Runs while the component `blob_manager` does. */
+  /** Available while the component `blob_manager` runs. */
   readonly blobs: BlobStore;
-  /** Runs while the component `disk_space` does. */
+  /** Available while the component `disk_space` runs. */
   readonly diskSpace: DiskSpace;
   /** Downloads blobs; null while the component `blob_manager` does not run. */
   readonly fetcher: BlobFetcher | null;
-  /** Sends streams to reflectors; runs while the component `blob_manager` does. */
+  /** Sends streams to reflectors; available while the component `blob_manager` runs. */
   readonly reflecting: Reflecting;
-  /** Runs while the component `dht` does. */
+  /** Available while the component `dht` runs. */
   readonly dht: DhtNode;
-  /** Finds peers by DHT and trackers, whichever run; null if neither does. */
+  /** Finds peers by the DHT and the trackers that run; null if none runs. */
   readonly peerFinder: PeerFinder | null;
-  /** Runs while the component `file_manager` does. */
+  /** Available while the component `file_manager` runs. */
   readonly files: FileManager;
-  /** Finds files again whose rows were lost; runs while the component `file_manager` does. */
+  /** Rebuilds lost rows of files; available while the component `file_manager` runs. */
   readonly library: Pick<LibraryRebuild, 'run'>;
-  /** Runs while the components `file_manager` and `wallet` do. */
+  /** Available while the components `file_manager` and `wallet` run. */
   readonly downloads: Downloads;
   readonly clock: Clock;
   readonly random: RandomSource;

@@ -1,6 +1,6 @@
 /**
  * The declaration of a method of the daemon. Reading of parameters, help, command line, OpenRPC document, reference and
- * typed client derive from it. Data only; what runs is bound to it by `implement`.
+ * typed client derive from it. It is data only; `implement` binds the code to it.
  *
  *   export const accountRemove = declareMethod({
  *     name: 'account_remove',
@@ -100,7 +100,7 @@ export interface MethodDeclaration {
   readonly group: Group | null;
   /** One sentence: the first line of help. */
   readonly summary: string;
-  /** More about it, a paragraph each. */
+  /** Further paragraphs of the help. */
   readonly details?: readonly string[];
   /** Arguments on the command line, in docopt's grammar, without the names of program and method; lines as help shows them. */
   readonly usage: readonly string[];
@@ -118,17 +118,17 @@ export interface MethodAlias {
   readonly replacedBy: string;
 }
 
-/** Keeps the literal types, from which `ArgsOf` derives what a method gets. */
+/** Keeps the literal types, from which `ArgsOf` derives the argument types. */
 export function declareMethod<const D extends MethodDeclaration>(declaration: D): D {
   return declaration;
 }
 
-/** A parameter that recurs. */
+/** Declares a parameter that several methods share. */
 export function declareParam<const P extends ParamDeclaration>(param: P): P {
   return param;
 }
 
-/** The same parameter where it must be given. */
+/** The same parameter as a required one. */
 export function required<const P extends ParamDeclaration>(param: P): P & { readonly required: true } {
   return { ...param, required: true };
 }

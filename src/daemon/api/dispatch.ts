@@ -1,6 +1,6 @@
 /**
- * From a request to its answer: which method is meant, whether its parameters fit, whether what it needs is running, and
- * what becomes of what it throws. Source: lbry-sdk lbry/extras/daemon/daemon.py `_process_rpc_call`.
+ * Dispatches a request: finds the method, checks its parameters and the components that it needs, and converts errors to
+ * answers. Source: lbry-sdk lbry/extras/daemon/daemon.py `_process_rpc_call`.
  */
 import { EnvironmentError } from '../../util/text/environmentError.js';
 import { boundedErrorText } from '../../util/text/errorText.js';
@@ -24,7 +24,7 @@ export const ERROR_CODE = {
 
 /** Whether the parts that a method needs are running. */
 export interface ComponentGate {
-  /** Throws `DaemonError`: `NameError` for one that is skipped, `ComponentsNotStartedError` for one that still starts. */
+  /** Throws `DaemonError`: `NameError` for a skipped component, `ComponentsNotStartedError` for one that is still starting. */
   check(needs: readonly ComponentName[]): void;
 }
 
@@ -40,14 +40,14 @@ export interface DispatcherDeps {
   readonly gate: ComponentGate;
   readonly services: DaemonServices;
   readonly observer?: CallObserver;
-  /** Takes the stack of what should not have been thrown. */
+  /** Receives errors that indicate a bug. */
   readonly onBug: (method: string, error: unknown) => void;
 }
 
 /** The answer's envelope. */
 export type Answer = { readonly [key: string]: JsonOut };
 
-/** The text is cut to 1,000 characters: what it quotes, such as a hub's words, may be of any length. */
+/** The text is cut to 1,000 characters, since quoted parts, such as a hub's error, may have any length. */
 export function errorAnswer(code: number, message: string, data: JsonOut = {}): Answer {
   return { jsonrpc: '2.0', error: { code, data, message: boundedErrorText(message) } };
 }
@@ -62,7 +62,7 @@ interface Call {
   readonly isGone: IsGone;
 }
 
-/** Whether the client has gone, or the daemon stops. */
+/** Whether the client has disconnected or the daemon is stopping. */
 type IsGone = () => boolean;
 
 const NO_PARAMS: CallParams = { positional: [], named: new Map() };
@@ -139,7 +139,7 @@ function succeed(result: JsonOut, end: EndOfCall): Answer {
   return { jsonrpc: '2.0', result };
 }
 
-/** The parameters in each form that is taken; null for any other. */
+/** The parameters, from each accepted form; null for any other form. */
 function readCall(params: JsonValue | undefined): { params: CallParams | null; withProtobuf: boolean } {
   if (params === undefined) return { params: NO_PARAMS, withProtobuf: false };
   if (params instanceof JsonObject) {
@@ -164,7 +164,7 @@ function readList(params: readonly JsonValue[]): CallParams | null {
 const isTrue = (value: JsonValue): boolean =>
   value !== false && value !== null && value !== 0 && value !== '';
 
-/** A password is shown by as many stars. */
+/** A password is replaced by stars of the same number. */
 function shownNamed(named: ReadonlyMap<string, JsonValue>): JsonObject {
   return new JsonObject(
     [...named].map(([key, value]) => [

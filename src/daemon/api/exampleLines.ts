@@ -1,4 +1,4 @@
-/** Examples of a method as a reader types them: a command line, and the request of `curl` that does the same. */
+/** Examples of a method: a command line, and the equivalent `curl` request. */
 import type { MethodDeclaration } from './declaration.js';
 import { EXAMPLES, type Example, type ExampleValue } from './declarations/examples.js';
 
@@ -6,7 +6,7 @@ const URL = 'http://localhost:5279/';
 /** Words that a shell takes as they are. */
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
-/** The lines of all examples of a method, a command line and a request in turns. `command` is what calls it. */
+/** The lines of all examples of a method: for each a command line, then a request. `command` is the name of the program. */
 export function exampleLines(declaration: MethodDeclaration, command: string): string[] {
   const { name, usage } = declaration;
   return (EXAMPLES[name] ?? []).flatMap((example) => [
@@ -16,8 +16,8 @@ export function exampleLines(declaration: MethodDeclaration, command: string): s
 }
 
 /**
- * Arguments by their places where the usage line takes them only so, or where they must be given; the others by their
- * names behind these. Repeated ones come once for each item.
+ * Positional arguments where the usage line requires them or the parameter is required, then named arguments. A list is one
+ * argument for each item.
  */
 function commandArguments(usage: string, example: Example): string[] {
   // `<name>` on its own, not the value of `--name=<name>`.

@@ -43,7 +43,7 @@ function feeToJson(raw: string | null, port: ShowPort): JsonOut {
   );
 }
 
-/** Present height of a claim that was unconfirmed when stored. */
+/** Current height of a claim that was unconfirmed when it was stored. */
 async function heightOf(claim: StoredClaim | null, { services }: DaemonContext): Promise<number | null> {
   if (claim === null) return null;
   if (claim.height > 0) return claim.height;
@@ -56,7 +56,7 @@ async function heightOf(claim: StoredClaim | null, { services }: DaemonContext):
   return row?.height ?? claim.height;
 }
 
-/** How the download goes; nothing where none is under way. */
+/** Progress of the download; empty without one. */
 function progressMembers(file: ManagedFile, { services }: DaemonContext): Json {
   const progress = services.files.progressOf(file);
   if (progress === null) return {};
@@ -69,7 +69,7 @@ function progressMembers(file: ManagedFile, { services }: DaemonContext): Json {
   };
 }
 
-/** How far the upload to a reflector is. Like lbry-sdk's, `reflector_progress` is 0 before, and after the end. */
+/** Progress of the upload to a reflector. As in lbry-sdk, `reflector_progress` is 0 before the start and after the end. */
 function reflectorMembers(file: ManagedFile, { services }: DaemonContext): Json {
   const { progress, failure } = services.files.uploadOf(file);
   const percent = progress === null ? 0 : (progress.bytesSent * 100) / Math.max(1, progress.bytesToSend);
@@ -80,7 +80,7 @@ function reflectorMembers(file: ManagedFile, { services }: DaemonContext): Json 
   };
 }
 
-/** `receipt` is the wallet's payment for the claim, where it is asked for. */
+/** `receipt` is the wallet's payment for the claim, if it was requested. */
 export async function fileToJson(
   file: ManagedFile,
   context: DaemonContext,
@@ -89,7 +89,7 @@ export async function fileToJson(
   const { services } = context;
   const { row, place } = file;
   const { claim } = row;
-  // Without the component wallet no header is known.
+  // Without the component `wallet` there are no headers.
   const port = services.runningWallets === null ? null : showPortOf(context);
   await file.lookAtOutput();
   await services.blobs.originals.lookAt(row.streamHash);

@@ -1,5 +1,5 @@
 /**
- * What is written from the declarations: the method reference, the OpenRPC document and the types of the client. Texts
+ * Files generated from the declarations: the method reference, the OpenRPC document and the types of the client. Texts
  * only; `scripts/generateRpcDocs.mjs` writes them, and a test compares.
  */
 import { propertyName, SchemaTypes } from '../../schema/schemaTypes.js';

@@ -52,7 +52,7 @@ function row(name: string, text: string, level = 1): string {
   return head + wrap(text, column);
 }
 
-/** A parameter in words: type, whether it must be given, what it is, and what holds without it. */
+/** A parameter as text: type, whether it is required, description and default. */
 export function describeParam(param: ParamDeclaration): string {
   const type = `${TYPE_WORDS[param.type]}${param.required ? ', required' : ''}`;
   const fallback =
@@ -103,7 +103,7 @@ function describeResult(schema: Schema): string {
   return [head, ...fields].join('\n');
 }
 
-/** All about a method, as `--help` of its command shows it. */
+/** The whole help of a method, as `--help` of its command shows it. */
 export function methodHelp(declaration: MethodDeclaration, program = 'lbcnet'): string {
   const { summary, details = [], usage, params, result } = declaration;
   const [first = '', ...more] = usage;

@@ -1,4 +1,4 @@
-/** Binds what a method does to its declaration. */
+/** Binds the code of a method to its declaration. */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { AnyArgs, ArgsOf } from './args.js';
 import type { DaemonContext } from './context.js';
@@ -9,7 +9,7 @@ export interface MethodImplementation {
   readonly run: (context: DaemonContext, args: AnyArgs) => Promise<JsonOut> | JsonOut;
 }
 
-/** `run` gets parameters that were checked against the declaration; what it throws becomes the error of the answer. */
+/** `run` receives parameters that were checked against the declaration. A thrown error becomes the error of the answer. */
 export function implement<D extends MethodDeclaration>(
   declaration: D,
   run: (context: DaemonContext, args: ArgsOf<D>) => Promise<JsonOut> | JsonOut,

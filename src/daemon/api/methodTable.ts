@@ -1,4 +1,4 @@
-/** All methods of the daemon: what is implemented, by name. */
+/** All implemented methods of the daemon by name. */
 import type { MethodImplementation } from './implement.js';
 import { accountMethods } from './methods/account.js';
 import { addressMethods } from './methods/address.js';
@@ -43,7 +43,7 @@ const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   walletMethods,
 ];
 
-/** Throws where two have one name. */
+/** Throws if two methods have the same name. */
 export function implementationsByName(): ReadonlyMap<string, MethodImplementation> {
   const byName = new Map<string, MethodImplementation>();
   for (const method of IMPLEMENTED.flat()) {

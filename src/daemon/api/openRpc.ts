@@ -50,7 +50,7 @@ export function openRpcDocument(declarations: readonly MethodDeclaration[], vers
     summary: declaration.summary,
     description: [declaration.summary, ...(declaration.details ?? [])].join(' '),
     paramStructure: 'by-name',
-    // What must be given stands first in OpenRPC; names count.
+    // OpenRPC wants required parameters first; clients pass parameters by name.
     params: declaration.params
       .toSorted((a, b) => Number(b.required === true) - Number(a.required === true))
       .map(paramObject),

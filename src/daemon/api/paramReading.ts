@@ -17,7 +17,7 @@ export interface CallParams {
 /** A call that does not fit the declaration: the message of -32602. */
 export class ParamsError extends Error {}
 
-/** Throws `ParamsError`, by the name under which the method was called, where names or numbers of parameters do not fit. */
+/** Throws `ParamsError` with the called name of the method if names or the number of parameters do not match. */
 export function checkParams(
   declaration: MethodDeclaration,
   { positional, named }: CallParams,
@@ -49,7 +49,7 @@ export function checkParams(
   }
 }
 
-/** The values by name. Throws a `DaemonError` where one is of another type. Call `checkParams` first. */
+/** The values by name. Throws a `DaemonError` if a value has another type. Call `checkParams` first. */
 export function readParams(declaration: MethodDeclaration, { positional, named }: CallParams): AnyArgs {
   const args: Record<string, unknown> = {};
   const others = new Map(named);
@@ -80,7 +80,7 @@ const READABLE: Readonly<Record<ParamType, string>> = {
 const isAmount = ({ type }: ParamDeclaration): boolean => type === 'lbc' || type === 'positiveLbc';
 
 function readParam(param: ParamDeclaration, value: JsonValue | undefined): unknown {
-  // An amount that must be given is not null either, which is not an amount.
+  // A required amount must not be null.
   if (value === null && param.required && isAmount(param)) return parseLbc(param.name, value);
   if (value === null && param.type !== 'any' && (param.refusesNull || param.required)) {
     throw new DaemonError(

@@ -1,9 +1,9 @@
-/** What methods and parts of the daemon see of its settings. The table of them and their file are `daemon/main`'s. */
+/** Access of methods and components to the settings. `daemon/main` owns the table and the file of the settings. */
 import type { JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { VideoSettings } from '../media/videoAnalyzer.js';
 
-/** A server as settings have it. */
+/** Address of a server in the settings. */
 export type HostPort = readonly [host: string, port: number];
 
 export interface MaxKeyFee {
@@ -104,13 +104,13 @@ export interface SettingValues extends VideoSettings {
 
 export interface Settings {
   get<Name extends keyof SettingValues>(name: Name): SettingValues[Name];
-  /** Whether nothing names it: no call, argument, variable or file. */
+  /** Whether it has its default: no call, argument, variable or file sets it. */
   isDefault(name: keyof SettingValues): boolean;
   /** All of them, as `settings_get` shows them. */
   all(): JsonOut;
   /** Checks, sets and writes the file; resolves to the cleaned value as answers show it. */
   set(name: string, value: JsonValue): Promise<JsonOut>;
-  /** Back to the default; resolves to that. */
+  /** Resets the setting; resolves to the default. */
   clear(name: string): Promise<JsonOut>;
   /** Calls the listener after `set` or `clear` changed the setting. */
   onChange(name: keyof SettingValues, listener: () => void): void;

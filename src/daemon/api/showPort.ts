@@ -1,4 +1,4 @@
-/** What answers about outputs take from the surroundings of a call. */
+/** Context that answers about outputs need from a call. */
 import type { ShowPort } from '../txo/outputJson.js';
 import type { DaemonContext } from './context.js';
 

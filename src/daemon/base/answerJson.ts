@@ -15,9 +15,12 @@ import {
 import { compareCodePoints, pythonFloat, pythonNumber, quotePython } from './pythonJson.js';
 
 const INDENT = '  ';
-/** Levels at which the writer may rest between members: the answer, its result, the items of a page. */
+/** Levels at which the writer may yield between members: the answer, its result, the items of a page. */
 const RESTING_LEVELS = 3;
-/** Bound of the memory of field names. Arbitrary: more than all answers have; where keys are data it fills and stays. */
+/**
+ * Maximum size of the cache of field names. Arbitrary: more than the field names of all answers. Keys that are data fill it
+ * once.
+ */
 const MAX_KNOWN_KEYS = 1024;
 const MAX_KNOWN_KEY_CHARS = 40;
 
@@ -55,7 +58,7 @@ function* withoutKeys(items: Iterable<JsonOut>): Iterable<readonly [string, Json
 }
 
 function sortedMembers(entries: Iterable<readonly [string, JsonOut | undefined]>): [string, JsonOut][] {
-  // Of keys that repeat the last counts, as in a dictionary.
+  // The last of repeated keys counts, as in a Python dictionary.
   const members = [...new Map(entries)].filter(([, value]) => value !== undefined);
   return sortByKey(members as [string, JsonOut][]);
 }
@@ -95,13 +98,13 @@ function writeScalar(value: JsonOut): string {
 /** Cached texts of constant values with their nesting level; null before the first use. */
 const fixedTexts = new WeakMap<object, { level: number; text: string | null }>();
 
-/** The same value, which never changes from here on: it is written once. */
+/** Marks a value as constant, so that its text is cached. */
 export function fixed<T extends object>(value: T): T {
   fixedTexts.set(value, { level: 0, text: null });
   return value;
 }
 
-/** The text of a value that never changes; null for any other. */
+/** The cached text of a constant value; null for other values. */
 function fixedText(value: JsonOut, level: number): string | null {
   if (value === null || typeof value !== 'object') return null;
   const known = fixedTexts.get(value);
@@ -146,16 +149,16 @@ async function readAll<T>(source: Iterable<T> | AsyncIterable<T>): Promise<T[]> 
   return items;
 }
 
-/** The list of what a source gave, which may come one at a time. */
+/** Collects the items of a stream source into a list. */
 async function settled(source: JsonArrayStream | JsonObjectStream): Promise<JsonOut> {
   if (source instanceof JsonArrayStream) return readAll(source.items);
   return new Map(await readAll(source.members));
 }
 
-/** What the writing of an answer waits for: a source to be read, or, where there is none, others if they are due. */
+/** Reason for which the writer waits: a source to be read, or null to yield to other work. */
 type Wait = JsonArrayStream | JsonObjectStream | null;
 
-/** Writes into `out`, giving way between the members of the upper levels. Wants sources as `settled` makes them. */
+/** Writes into `out` and yields between the members of the upper levels. Sources come back as lists from `settled`. */
 function* writeInTurns(source: JsonOut, level: number, out: string[]): Generator<Wait, void, JsonOut> {
   const value =
     source instanceof JsonArrayStream || source instanceof JsonObjectStream ? yield source : source;
@@ -177,7 +180,7 @@ function* writeInTurns(source: JsonOut, level: number, out: string[]): Generator
   out.push(container.isObject ? '}' : ']');
 }
 
-/** The text of an answer of any size, at once where nothing must be waited for. */
+/** The text of an answer of any size; synchronous if nothing has to be awaited. */
 export function answerText(answer: JsonOut): string | Promise<string> {
   const out: string[] = [];
   const steps = writeInTurns(answer, 0, out);
@@ -190,7 +193,7 @@ export function answerText(answer: JsonOut): string | Promise<string> {
   return textOf(out);
 }
 
-/** Goes on from where the writing has to wait. */
+/** Continues the writing after a wait. */
 async function writeOn(
   steps: Generator<Wait, void, JsonOut>,
   out: string[],

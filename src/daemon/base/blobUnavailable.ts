@@ -1,4 +1,4 @@
-/** A blob is kept somewhere that cannot be reached now. The message is part of a sentence. */
+/** The storage of a blob cannot be reached now. The message is part of a sentence. */
 export class BlobUnavailableError extends Error {
   override readonly name: string = 'BlobUnavailableError';
 }

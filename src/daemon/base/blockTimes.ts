@@ -1,4 +1,4 @@
-/** When blocks were made, estimated from their heights. Source: lbry-sdk lbry/wallet/header.py `estimated_timestamp`. */
+/** Times of blocks, estimated from their heights. Source: lbry-sdk lbry/wallet/header.py `estimated_timestamp`. */
 
 const FIRST_BLOCK_SEC = 1_466_646_588;
 const SPACING_SEC = 160.6855883050695;
@@ -6,7 +6,7 @@ const DAY_SEC = 86_400;
 /** Julian date of the Unix epoch. */
 const EPOCH_JULIAN_DAY = 2_440_587.5;
 
-/** Unix time of a block at that height; null for what is in no block. */
+/** Unix time of a block at that height; null for an unconfirmed output. */
 export function estimatedTimeSec(height: number): number | null {
   return height <= 0 ? null : Math.trunc(FIRST_BLOCK_SEC + height * SPACING_SEC);
 }

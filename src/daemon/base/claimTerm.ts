@@ -14,14 +14,14 @@ export function expiresAt({ network }: LedgerParams, height: number): number {
   return expirationHeight({ ...network.claimForks, supportDelay: 'proportional' }, height);
 }
 
-/** Whether such an output has expired at the tip. Outputs that are in no block (`height` below 1) never have. */
+/** Whether such an output has expired at the tip. Unconfirmed outputs (`height` below 1) have not. */
 export function hasExpired(params: LedgerParams, height: number, tipHeight: number): boolean {
   return height > 0 && expiresAt(params, height) <= tipHeight;
 }
 
 /**
- * How many blocks before it expires the owner of a claim is warned: four weeks of the main chain, and at most a tenth of the
- * term, since test chains have short ones.
+ * Number of blocks before the expiry at which the owner of a claim is warned: four weeks on the main network, at most a
+ * tenth of the term, since test networks have short terms.
  */
 export function warnedBlocks({ network }: LedgerParams, tipHeight: number): number {
   return Math.min(WARNED_BLOCKS, Math.floor(claimExpirationBlocks(network, tipHeight + 1) / 10));

@@ -1,15 +1,15 @@
-/** Where the daemon's time and randomness come from; tests bring their own. */
+/** Source of time and randomness; tests replace it. */
 import { randomBytes } from 'node:crypto';
 
 export interface Timer {
-  /** Does nothing where the task ran or was cancelled before. */
+  /** Does nothing if the task has run or was cancelled. */
   cancel(): void;
 }
 
 export interface Clock {
   /** Unix time in whole seconds. The system may set it back. */
   nowSec(): number;
-  /** Milliseconds since some moment. They never go back. */
+  /** Milliseconds of a monotonic clock. */
   nowMs(): number;
   /** Runs the task once, after this many milliseconds. */
   after(delayMs: number, task: () => void): Timer;

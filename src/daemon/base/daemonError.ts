@@ -1,7 +1,6 @@
 /**
- * What a method of the daemon throws: the catalogue of errors by the class names of lbry-sdk, which clients branch on
- * (`data.name` of an answer). Anything else that is thrown answers with the name `Exception`.
- * Source: lbry-sdk lbry/error/__init__.py.
+ * Errors of the daemon's methods, with the class names of lbry-sdk, which clients check (`data.name` of an answer). Any
+ * other error has the name `Exception` in the answer. Source: lbry-sdk lbry/error/__init__.py.
  */
 
 import { failureReason } from '../../util/text/environmentError.js';
@@ -13,16 +12,16 @@ export class DaemonError extends Error {
   }
 }
 
-/** A failure that lbry-sdk has no class for: the generic one of Python. */
+/** A failure without a class in lbry-sdk: Python's generic `Exception`. */
 export const failure = (message: string): DaemonError => new DaemonError('Exception', message);
 
 /** A condition that must hold before a call, such as an unlocked wallet. */
 export const assertionFailure = (message: string): DaemonError => new DaemonError('AssertionError', message);
 
-/** A parameter whose value cannot be meant. */
+/** A parameter with an invalid value. */
 export const badValue = (message: string): DaemonError => new DaemonError('ValueError', message);
 
-/** A file of the daemon that the system does not let it write. */
+/** A file that the daemon cannot write. */
 export const unwritableFile = (what: string, path: string, error: unknown): DaemonError =>
   new DaemonError(
     'OSError',

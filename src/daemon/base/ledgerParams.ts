@@ -1,6 +1,5 @@
 /**
- * The chains that a wallet can be of, by the names that wallet files give them, with what their addresses and keys look
- * like.
+ * Chains of wallets by their names in wallet files, with the formats of their addresses and keys.
  * Source: lbry-sdk lbry/wallet/ledger.py `Ledger`, `TestNetLedger`, `RegTestLedger`.
  */
 import type { NetworkParams } from '../../params/network.js';

@@ -1,4 +1,4 @@
-/** Lists that may be long, turned into something item by item, without holding the event loop for longer than a slice. */
+/** Maps long lists item by item without blocking the event loop for longer than a slice. */
 import { yieldIfDue } from '../../scheduler/yield.js';
 
 export async function mapYielding<Item, Result>(

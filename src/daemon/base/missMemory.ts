@@ -1,4 +1,7 @@
-/** Items that a server does not have. For a time the server is not asked for them again. Bounded in number. */
+/**
+ * Cache of items that a server does not have. The server is not asked for them again for a time. The number of items is
+ * bounded.
+ */
 
 /** Arbitrary. */
 const MAX_MISSES = 10_000;

@@ -13,18 +13,18 @@ export interface Page {
   readonly offset: number;
 }
 
-/** The page that a call asks for: both numbers at least 1, where zero counts as not given. */
+/** The requested page: both numbers at least 1; zero counts as not given. */
 export function pageOf(args: {
   readonly page?: number | undefined;
   readonly page_size?: number | undefined;
 }): Page {
   const page = Math.max(1, args.page || 1);
   const pageSize = Math.max(1, args.page_size || DEFAULT_PAGE_SIZE);
-  // Behind the end of any list, and a number that a database takes.
+  // The limit is beyond the end of any list and valid for a database.
   return { page, pageSize, offset: Math.min(pageSize * (page - 1), Number.MAX_SAFE_INTEGER) };
 }
 
-/** A page as answers show it; without totals where `total` is null. */
+/** A page in the form of answers; without totals if `total` is null. */
 export function paged(
   items: readonly JsonOut[],
   total: number | null,
@@ -35,7 +35,7 @@ export function paged(
   return { ...answer, total_items: total, total_pages: Math.ceil(total / pageSize) };
 }
 
-/** The page of a list that is at hand as a whole. */
+/** The page of a list that is in memory. */
 export function pageOfList(items: readonly JsonOut[], page: Page): Record<string, JsonOut> {
   return paged(items.slice(page.offset, page.offset + page.pageSize), items.length, page);
 }

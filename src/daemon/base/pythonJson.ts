@@ -8,7 +8,7 @@ import { JsonNumber, numberText, type JsonValue } from '../../util/json/json.js'
 export interface PythonJsonForm {
   /** Blanks a level; 0 is one line with `", "` and `": "`. */
   readonly indent?: number;
-  /** Keys in the order of their code points instead of that of arrival. */
+  /** Keys in the order of their code points instead of the insertion order. */
   readonly sortKeys?: boolean;
 }
 
@@ -33,11 +33,14 @@ export function quotePython(text: string): string {
   return `"${escaped}"`;
 }
 
-/** Exponents from which on Python writes a float with one. */
+/** Exponents outside these bounds are written in a Python float. */
 const MIN_FIXED_EXPONENT = -4;
 const MAX_FIXED_EXPONENT = 15;
 
-/** A double by the fewest digits that give it back, always recognizable as a float. Source: `float_repr_style` short. */
+/**
+ * The shortest text of a double that parses to the same value, always recognizable as a float. Source: `float_repr_style`
+ * short.
+ */
 export function pythonFloat(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value < 0 ? '-Infinity' : 'Infinity';
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
@@ -70,12 +73,12 @@ export function compareCodePoints(left: string, right: string): number {
 }
 
 /**
- * Containers within each other that Python's `json` reads in lbry-sdk: its limit is 1,000 calls, and some are running
- * already. Source: `sys.getrecursionlimit`.
+ * Maximum nesting that Python's `json` reads in lbry-sdk: Python's limit is 1,000 calls, and some are running already.
+ * Source: `sys.getrecursionlimit`.
  */
 export const MAX_PYTHON_DEPTH = 900;
 
-/** Whether the value holds more containers within each other than that. */
+/** Whether the nesting of the value exceeds the limit. */
 export function isTooDeep(value: JsonValue, most = MAX_PYTHON_DEPTH): boolean {
   let level: JsonValue[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -85,7 +88,7 @@ export function isTooDeep(value: JsonValue, most = MAX_PYTHON_DEPTH): boolean {
   return false;
 }
 
-/** Whether Python keeps a number in it as a word, which is not JSON: one that no double can hold. */
+/** Whether the value holds a number beyond a double, which Python writes as a word that is not JSON. */
 export function hasNumberWords(value: JsonValue): boolean {
   if (value === null || typeof value !== 'object') return false;
   if (value instanceof JsonNumber) return /[a-z]{2}/i.test(pythonNumber(value.text));
@@ -97,7 +100,7 @@ function membersWithin(value: JsonValue): JsonValue[] {
   return Array.isArray(value) ? value : value.entries.map(([, inner]) => inner);
 }
 
-/** The members as a dictionary of Python keeps them: of keys that repeat the last value, at the place of the first. */
+/** The members as in a Python dictionary: a repeated key has its last value at its first position. */
 function membersOf(object: JsonObject): [string, JsonValue][] {
   return [...new Map(object.entries)];
 }

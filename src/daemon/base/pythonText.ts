@@ -2,7 +2,10 @@
 import { isJsonNumber, numberText, type JsonObject, type JsonValue } from '../../util/json/json.js';
 import { pythonNumber } from './pythonJson.js';
 
-/** What `str.isprintable` refuses: control, format, surrogate, private and unassigned characters, blanks but the plain one. */
+/**
+ * Characters that `str.isprintable` refuses: control, format, surrogate, private and unassigned characters, blanks but the
+ * plain one.
+ */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}\p{Zs}]/u;
 const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\\', '\\\\'],

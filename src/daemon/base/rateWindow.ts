@@ -24,7 +24,7 @@ export class RateWindow {
     while (this.#parts.length > 0 && nowMs - this.#parts[0]!.atMs >= WINDOW_MS) this.#parts.shift();
   }
 
-  /** A window that began less than five seconds ago is as long as it exists, one second at least. */
+  /** A window that began less than five seconds ago has its age as length, at least one second. */
   get perSecond(): number {
     const nowMs = this.#clock.nowMs();
     this.#forget(nowMs);

@@ -6,13 +6,13 @@ export type ResolveProblem =
   | 'not found'
   /** The claim has no file. */
   | 'no file'
-  /** The hub does not give it. */
+  /** The hub blocks the claim. */
   | 'blocked'
-  /** The hub answered an error, or what cannot be, or its connection ended. */
+  /** The hub returned an error or an invalid answer, or its connection ended. */
   | 'hub failed'
   /** No hub is connected. */
   | 'no hub'
-  /** Another claim has the same stream, and that one is here. */
+  /** The file of another claim with the same stream exists here. */
   | 'collision';
 
 export class ResolveError extends DaemonError {

@@ -1,4 +1,4 @@
-/** A bound on how many tasks run at a time, and on how many wait for a turn. */
+/** Limits the number of running tasks and of waiting tasks. */
 export class Slots {
   readonly #limit: number;
   readonly #maxWaiting: number;
@@ -10,12 +10,12 @@ export class Slots {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Whether a task that comes now would be turned away. */
+  /** Whether a new task would be refused. */
   get isFull(): boolean {
     return this.#running >= this.#limit && this.#waiting.length >= this.#maxWaiting;
   }
 
-  /** Resolves or rejects as the task does; null if as many wait already as may. */
+  /** Resolves or rejects as the task does; null if the queue is full. */
   async run<T>(task: () => Promise<T>): Promise<T | null> {
     if (this.isFull) return null;
     if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -23,7 +23,7 @@ export class Slots {
     try {
       return await task();
     } finally {
-      // The place goes to the next one.
+      // The next waiting task takes the free slot.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
       else next();

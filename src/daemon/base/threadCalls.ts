@@ -14,9 +14,9 @@ const ENVIRONMENT_ERROR: ErrorKind<EnvironmentError> = {
 export interface DaemonThreadOptions {
   /** The program, as a path below `dist`. */
   readonly program: readonly string[];
-  /** What the program finds in `workerData`. */
+  /** The `workerData` of the program. */
   readonly data: unknown;
-  /** What the thread does, as the subject of error messages: `The wallet's database`. */
+  /** Name of the thread's task, as the subject of error messages: `The wallet's database`. */
   readonly title: string;
   readonly onNotice?: (text: string) => void;
 }

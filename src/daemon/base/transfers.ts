@@ -1,11 +1,11 @@
 /**
- * What travels at the moment: files that are saved, files that are made into streams, streams that go to reflectors. Those who
- * do it report it here; `status`, the events of the API and the command line show it.
+ * Running transfers: saved files, files that become streams, streams sent to reflectors. Their modules report here;
+ * `status`, the events of the API and the command line show them.
  */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { Clock, Timer } from './clock.js';
 
-/** Between two reports of progress to listeners. */
+/** Interval of progress events. */
 export const REPORT_MS = 1000;
 
 export type TransferKind = 'download' | 'publish' | 'reflect';
@@ -33,7 +33,7 @@ export interface TransferState {
 
 export type TransferEvent =
   | { readonly name: 'begun'; readonly data: JsonOut }
-  /** Once a second while something travels. */
+  /** Sent once a second during a transfer. */
   | { readonly name: 'progress'; readonly data: JsonOut }
   | { readonly name: 'ended'; readonly data: JsonOut };
 
@@ -77,7 +77,7 @@ export class Transfers {
     this.#clock = clock;
   }
 
-  /** `state` is called whenever someone looks. The result must be called once, when it has ended. */
+  /** `state` is called for each report. The returned function must be called once, at the end of the transfer. */
   begin(subject: TransferSubject, state: () => TransferState): EndTransfer {
     const transfer = { id: ++this.#lastId, subject, state };
     this.#running.set(transfer.id, transfer);
@@ -94,7 +94,7 @@ export class Transfers {
     return [...this.#running.values()].map(shown);
   }
 
-  /** Calls the listener for each event from now on; the result ends that. */
+  /** Calls the listener for each event from now on; the returned function removes it. */
   listen(listener: (event: TransferEvent) => void): () => void {
     this.#listeners.add(listener);
     this.#reportLater();
@@ -109,7 +109,7 @@ export class Transfers {
     for (const listener of this.#listeners) listener(told);
   }
 
-  /** A timer runs only while someone listens and something travels. */
+  /** A timer runs only while there are a listener and a transfer. */
   #reportLater(): void {
     if (this.#listeners.size === 0 || this.#running.size === 0) return;
     this.#timer ??= this.#clock.after(REPORT_MS, () => {

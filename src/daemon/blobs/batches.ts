@@ -1,4 +1,4 @@
-/** Work that is done for many at once: what comes while a batch is under way makes the next one. */
+/** Batches of work: values that arrive during a batch form the next one. */
 
 interface Item<T> {
   readonly value: T;
@@ -15,7 +15,7 @@ export class Batches<T> {
     this.#work = work;
   }
 
-  /** Resolves when the batch with the value is done; rejects as that does. */
+  /** Resolves when the batch with the value is done; rejects as the batch does. */
   add(value: T): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#next.push({ value, resolve, reject });

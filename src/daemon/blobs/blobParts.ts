@@ -1,4 +1,4 @@
-/** A blob that is read in parts, for those who send it: no more than a part of it is in memory. */
+/** Reads a blob in parts for sending, so that only one part is in memory. */
 import type { FileHandle } from 'node:fs/promises';
 import { stampText, type FileStamp } from './blobWork.js';
 
@@ -12,7 +12,7 @@ export class BlobParts {
   readonly #file: FileHandle;
   readonly #stamp: FileStamp;
 
-  /** `stamp` is that of the file when its hash was found right. */
+  /** `stamp` is the stamp of the file at its verification. */
   constructor(file: FileHandle, stamp: FileStamp, lengthBytes: number) {
     this.#file = file;
     this.#stamp = stamp;
@@ -20,8 +20,8 @@ export class BlobParts {
   }
 
   /**
-   * Bytes from a position on; fewer at the end. `into` takes them, if it is given. Throws `BlobChangedError` where the file was
-   * changed since its check.
+   * Reads bytes from a position, fewer at the end, into `into` if given. Throws `BlobChangedError` if the file changed after
+   * its check.
    */
   async read(at: number, count: number, into: Uint8Array = new Uint8Array(count)): Promise<Uint8Array> {
     const bytes = into.subarray(0, Math.min(count, this.lengthBytes - at));

@@ -1,7 +1,7 @@
 /**
  * The blobs on disk, `blobfiles/<hash>`: written whole or not at all, checked against their hash before their first use in a
- * run, quarantined when they are damaged. Beside them are blobs that are made from published files (`originals.ts`), and
- * some in memory that are not to be written (`heldBlobs.ts`). Source: lbry-sdk lbry/blob/blob_manager.py `BlobManager`.
+ * run, quarantined when they are damaged. Other blobs are made from published files on demand (`originals.ts`) or held in
+ * memory without being written (`heldBlobs.ts`). Source: lbry-sdk lbry/blob/blob_manager.py `BlobManager`.
  */
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,11 +52,11 @@ export interface BlobStoreDeps {
   readonly files?: BlobFiles;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'info'>;
-  /** Whether blobs that are downloaded are written (`save_blobs`); yes unless given. Read at each use. */
+  /** Whether downloaded blobs are written (`save_blobs`); default true. Read at each use. */
   readonly savesBlobs?: () => boolean;
 }
 
-/** Hashes of blobs, seen from outside. */
+/** Read-only view of the hashes of blobs. */
 export interface BlobSet extends Iterable<string> {
   readonly size: number;
   has(hash: string): boolean;
@@ -71,7 +71,7 @@ export interface EncryptedBlob {
   readonly kept: Promise<void>;
 }
 
-/** What was written of blobs that were made before. */
+/** Result of writing blobs that were made on demand before. */
 export interface Restored {
   readonly streams: number;
   readonly blobs: number;
@@ -80,16 +80,16 @@ export interface Restored {
   readonly changed: readonly string[];
 }
 
-/** How the name of a file ends that was found damaged. */
+/** Suffix of the names of damaged files. */
 const DAMAGED_SUFFIX = '.damaged';
-/** Checks that are noted together. Arbitrary. */
+/** Number of checks that are stored together. Arbitrary. */
 const CHECKS_AT_ONCE = 256;
 
-/** How descriptors begin, in either field order, or written by others. */
+/** Start of a descriptor, in either field order and from other writers. */
 const DESCRIPTOR_START = /^\s*\{\s*"/;
 const START_BYTES = 16;
 
-/** Whether the file may hold a descriptor. False if it cannot be read: that is found out when it is needed. */
+/** Whether the file may hold a descriptor. False if it cannot be read; the later use reports the error. */
 async function beginsAsDescriptor(path: string): Promise<boolean> {
   try {
     const file = await open(path, 'r');
@@ -105,10 +105,10 @@ async function beginsAsDescriptor(path: string): Promise<boolean> {
 }
 
 export class BlobStore {
-  /** Hashes of all blobs on disk and of those that are made. Others may look at it and see each change. */
+  /** Hashes of all blobs on disk and of those made on demand. A live view for other modules. */
   readonly finished: BlobSet;
   readonly #finished = new BlobHashes();
-  /** Files in the folder that were not checked yet and that the database does not know. */
+  /** Unchecked files in the folder without a row in the database. */
   readonly #unknown = new Set<string>();
   readonly originals: Originals;
   readonly #held = new HeldBlobs();
@@ -116,7 +116,7 @@ export class BlobStore {
   readonly #files: BlobFiles;
   /** Blobs that are being checked for the first time. */
   readonly #checking = new Map<string, Promise<unknown>>();
-  /** Stamps of the files whose hash was found right in this run. */
+  /** Stamps of the files that were verified in this run. */
   readonly #checked = new Map<string, FileStamp>();
   readonly #queue = new KeyedQueue();
   readonly #keptUntil = new Set<Promise<void>>();
@@ -180,7 +180,7 @@ export class BlobStore {
     );
   }
 
-  /** Takes over files that were put into the folder, if they hold what their name says. */
+  /** Adopts files that a user put into the folder, if their content has the hash in their name. */
   async #checkUnknown(
     unknown: readonly (readonly [hash: string, stamp: FileStamp | null])[],
     isMine: boolean,
@@ -223,7 +223,7 @@ export class BlobStore {
     return this.#unknown.has(hash) ? this.#takeOver(hash, true) : this.read(hash);
   }
 
-  /** The size of the file where it has the stamp of an earlier check. */
+  /** The size of the file if its stamp is that of an earlier check. */
   async #lengthIfChecked(hash: string, stamp: FileStamp | null): Promise<number | null> {
     if (stamp === null) return null;
     const found = await stat(this.#pathOf(hash), { bigint: true });
@@ -241,7 +241,7 @@ export class BlobStore {
     if (this.#toNote.length >= CHECKS_AT_ONCE) void this.#saveChecks();
   }
 
-  /** The notes spare work at the next start; without them the files are checked again. */
+  /** The stored checks save work at the next start; without them the files are checked again. */
   async #saveChecks(): Promise<void> {
     const checks = this.#toNote;
     this.#toNote = [];
@@ -249,8 +249,8 @@ export class BlobStore {
   }
 
   /**
-   * The bytes of a blob, decrypted where `cipher` is given. Null if it is not there or damaged: then it is pending, and is
-   * to be fetched again.
+   * The bytes of a blob, decrypted if `cipher` is given. Null if it is missing or damaged; it is pending then and has to be
+   * downloaded again.
    */
   async read(hash: string, cipher: CipherKey | null = null): Promise<Uint8Array | null> {
     if (this.originals.has(hash)) return this.originals.read(hash, cipher);
@@ -303,7 +303,7 @@ export class BlobStore {
     return this.#held.size;
   }
 
-  /** Whether the blob can be read only as a whole, since it is made. */
+  /** Whether the blob can only be read as a whole, since it is made on demand. */
   readsWhole(hash: string): boolean {
     return this.originals.has(hash);
   }
@@ -335,7 +335,7 @@ export class BlobStore {
   }
 
   /**
-   * Decrypts a blob into an open file, without giving its bytes; how many were written. Null as in `read`, and for a blob that is not
+   * Decrypts a blob into an open file. Returns the number of written bytes. Null as in `read`, and for a blob that is not
    * on disk.
    */
   async copyTo(hash: string, cipher: CipherKey, target: CopyTarget): Promise<number | null> {
@@ -347,13 +347,13 @@ export class BlobStore {
     return found.length;
   }
 
-  /** No blob is deleted until this settles. */
+  /** Delays the deletion of blobs until the promise settles. */
   keepUntil(settled: Promise<void>): void {
     const kept = settled.catch(() => undefined).finally(() => this.#keptUntil.delete(kept));
     this.#keptUntil.add(kept);
   }
 
-  /** Sets a damaged file aside. It is read again, because a new one may have taken its place. */
+  /** Quarantines a damaged file. It is read again first, because a new file may have replaced it. */
   #lose(hash: string): Promise<null> {
     return this.#queue.run(hash, async () => {
       const path = this.#pathOf(hash);
@@ -372,14 +372,14 @@ export class BlobStore {
     });
   }
 
-  /** Whether the blob is there and, read now, has the right bytes. */
+  /** Reads the blob now. Whether it exists and has the right bytes. */
   async isWhole(hash: string): Promise<boolean> {
     return (await this.read(hash)) !== null;
   }
 
   /**
-   * Keeps a blob. False if the bytes have another hash; nothing is kept then. When it resolves to true, the blob is on disk.
-   * Throws `EnvironmentError` where it cannot be written.
+   * Stores a blob. Returns false and stores nothing if the bytes have another hash. After true the blob is on disk. Throws
+   * `EnvironmentError` if it cannot be written.
    */
   write(hash: string, bytes: Uint8Array, isMine = false): Promise<boolean> {
     return this.#queue.run(hash, async () => {
@@ -393,8 +393,8 @@ export class BlobStore {
   }
 
   /**
-   * Takes a blob that was downloaded: it is written as by `write`, or kept in memory for its reader where blobs are not to be
-   * saved. False if the bytes have another hash.
+   * Stores a downloaded blob: as `write` does, or in memory for its reader if blobs are not saved. False if the bytes have
+   * another hash.
    */
   async receive(hash: string, bytes: Uint8Array): Promise<boolean> {
     if (this.#savesBlobs) return this.write(hash, bytes);
@@ -404,7 +404,7 @@ export class BlobStore {
     return true;
   }
 
-  /** Adds the data blobs of a stream that was published: they are not written but made when they are needed. */
+  /** Adds the data blobs of a published stream. They are not written but made on demand. */
   async addMade(
     original: OriginalRow,
     blobs: readonly { readonly hash: string; readonly position: number; readonly lengthBytes: number }[],
@@ -420,8 +420,8 @@ export class BlobStore {
   }
 
   /**
-   * Writes the blobs that are made, of all streams or of that descriptor, so that the folder needs no original any more. Throws
-   * `EnvironmentError` where one cannot be written; what was written stays.
+   * Writes the blobs that are made on demand, of all streams or of one descriptor, so that the folder does not need the
+   * originals. Throws `EnvironmentError` if a blob cannot be written; written blobs stay.
    */
   async restore(sdHash: string | null): Promise<Restored> {
     const changed: string[] = [];
@@ -440,7 +440,7 @@ export class BlobStore {
     return { streams, blobs, bytes, changed };
   }
 
-  /** Null if the blob is not made any more. */
+  /** Null if the blob is no longer made on demand. */
   #restoreBlob(hash: string): Promise<number | null> {
     if (this.#isClosed) throw new Error('the daemon stops');
     return this.#queue.run(hash, async () => {
@@ -481,9 +481,9 @@ export class BlobStore {
     this.#noteChecked(hash, stamp);
   }
 
-  /** Makes new names in the folder permanent. */
+  /** Syncs the folder, so that new names survive a crash. */
   async #syncFolder(): Promise<void> {
-    // Windows syncs no folders.
+    // Windows cannot sync folders.
     if (process.platform === 'win32') return;
     const folder = await open(this.#folder, 'r');
     try {
@@ -501,8 +501,8 @@ export class BlobStore {
   }
 
   /**
-   * Removes blobs that were written for nothing and acknowledged to no one. Their files go first, since a full disk may keep
-   * the database from taking a change; it then takes it at the next start.
+   * Removes unneeded blobs that were not acknowledged. Their files are removed first, since a full disk may prevent a change
+   * of the database; the next start repeats that change.
    */
   async discard(hashes: readonly string[]): Promise<void> {
     for (const hash of hashes)
@@ -516,8 +516,8 @@ export class BlobStore {
   }
 
   /**
-   * Removes the file of a blob that is kept elsewhere too. The database is not told: the blob counts as finished until the next
-   * start compares folder and rows.
+   * Removes the file of a blob that is also stored elsewhere. The database does not change: the blob counts as finished
+   * until the next start compares folder and rows.
    */
   evict(hash: string): Promise<void> {
     return this.#queue.run(hash, () => {

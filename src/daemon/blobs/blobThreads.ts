@@ -16,7 +16,7 @@ import type {
 
 /** Threads without work end after this time, since each takes about 10 MiB. Arbitrary. */
 const IDLE_MS = 20_000;
-/** More bring nothing on common disks. Arbitrary. */
+/** More threads gain nothing on common disks. Arbitrary. */
 const MAX_THREADS = 4;
 
 /** The hash of one whole file, computed piece by piece in order. */

@@ -15,7 +15,7 @@ import { decryptBlob, encryptParts, encryptPiece } from './cipher.js';
 /** Detects changes of a file: inode, size and times of the last changes. */
 export type FileStamp = string;
 
-/** How a blob that was read is to be decrypted. */
+/** Key and initialization vector for the decryption of a blob. */
 export interface CipherKey {
   readonly key: Uint8Array;
   readonly iv: Uint8Array;
@@ -57,7 +57,7 @@ export interface TemporaryBlob {
   readonly temporary: string;
 }
 
-/** How the name of a file ends that was not written to its end. */
+/** Suffix of the names of incomplete files. */
 export const PARTIAL_SUFFIX = '.part';
 
 type StampedStats = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
@@ -65,7 +65,10 @@ type StampedStats = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 export const stampText = ({ ino, size, mtimeNs, ctimeNs }: StampedStats): FileStamp =>
   `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
 
-/** By which a change of a published file is seen: size and time of the last modification. A copy of it may take its place. */
+/**
+ * Detects changes of a published file: its size and the time of its last modification. A copy with the same values may
+ * replace it.
+ */
 export const originalStamp = ({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string =>
   `${size}/${mtimeNs}`;
 
@@ -78,7 +81,7 @@ function stampOf(fd: number): { stamp: FileStamp; size: number } {
   return { stamp: stampText(stats), size: Number(stats.size) };
 }
 
-/** `bytes` takes them; unless given, a buffer of their own, which can be handed to another thread. */
+/** Reads into `bytes`, or into a new buffer that can be transferred to another thread. */
 function readBytes(fd: number, size: number, from = 0, bytes: Uint8Array = new Uint8Array(size)): Uint8Array {
   let at = 0;
   while (at < size) {
@@ -89,10 +92,10 @@ function readBytes(fd: number, size: number, from = 0, bytes: Uint8Array = new U
   return bytes.subarray(0, at);
 }
 
-/** The most bytes of its buffer that are no part of a result, where that is handed over: a padding. */
+/** Maximum unused bytes in the buffer of a transferred result: the padding. */
 const MAX_UNUSED_BYTES = 16;
 
-/** Bytes in a buffer that holds nothing else of use. */
+/** Copies bytes if their buffer holds other data too. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.buffer.byteLength - bytes.byteLength <= MAX_UNUSED_BYTES ? bytes : Uint8Array.from(bytes);
 }
@@ -168,7 +171,7 @@ export class BlobWork {
         return { kind: 'damaged', reason: 'its bytes have another hash' };
       return { kind: 'whole', bytes, length: bytes.length, stamp };
     } catch (error) {
-      // A bad place of the disk takes no other blob along.
+      // A bad sector must not affect other blobs.
       if ((error as NodeJS.ErrnoException).code === 'EIO')
         return { kind: 'damaged', reason: 'the disk failed to read it' };
       throw withPath(error, path);
@@ -186,15 +189,15 @@ export class BlobWork {
     return { hash, length: parts[0].length + parts[1].length, temporary };
   }
 
-  /** The blob of a piece, which is not written. */
+  /** Computes the blob of a piece without writing it. */
   measure(piece: Uint8Array, { key, iv }: CipherKey): Pick<WrittenBlob, 'hash' | 'length'> {
     const parts = encryptParts(piece, key, iv);
     return { hash: blobHashOf(...parts), length: parts[0].length + parts[1].length };
   }
 
   /**
-   * Makes the blob at a position of a file that was published; `changed` where it has another hash, or the file cannot be used
-   * any more. `wants`: which bytes are answered.
+   * Makes the blob at a position of a published file; `changed` if it has another hash or the file is unusable. `wants`
+   * chooses the returned bytes.
    */
   make(
     original: Pick<OriginalRow, 'path' | 'sizeBytes'>,
@@ -213,7 +216,7 @@ export class BlobWork {
       }
     } catch (error) {
       const code = systemErrorCode(error);
-      // The system lacks something, and the file may be as it was.
+      // The system lacks resources; the file may be unchanged.
       if (code === null || ['EMFILE', 'ENFILE', 'ENOMEM'].includes(code))
         throw withPath(error, original.path);
       return { kind: 'changed', stamp: code, reason: systemErrorReason(code) };

@@ -5,7 +5,7 @@ const ALGORITHM = 'aes-128-cbc';
 
 export const BLOCK_BYTES = 16;
 
-/** The blob of at most `PIECE_BYTES` of a file, in two parts, so that nothing is copied. Source: `encrypt_blob_bytes`. */
+/** Encrypts at most `PIECE_BYTES` of a file to a blob, returned in two parts to avoid a copy. Source: `encrypt_blob_bytes`. */
 export function encryptParts(piece: Uint8Array, key: Uint8Array, iv: Uint8Array): readonly [Buffer, Buffer] {
   const cipher = createCipheriv(ALGORITHM, key, iv);
   return [cipher.update(piece), cipher.final()];
@@ -18,7 +18,7 @@ export const encryptPiece = (piece: Uint8Array, key: Uint8Array, iv: Uint8Array)
 /** Decrypts whole blocks, with the padding if the last one has it. */
 export function decryptBlocks(blocks: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {
   const decipher = createDecipheriv(ALGORITHM, key, iv);
-  // What the padding's check of OpenSSL holds back would have to be copied behind the rest.
+  // OpenSSL's padding check holds back the last bytes, which would need a copy.
   decipher.setAutoPadding(false);
   const padded = decipher.update(blocks);
   decipher.final();
@@ -35,7 +35,7 @@ export function paddingOf(padded: Uint8Array): number {
 }
 
 /**
- * The bytes of the file that a blob holds, in a buffer that holds the padding behind them too. Throws where the padding is wrong.
+ * The bytes of the file in a blob; their buffer also holds the padding behind them. Throws if the padding is wrong.
  * Source: `decrypt_blob_bytes`.
  */
 export function decryptBlob(blob: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {

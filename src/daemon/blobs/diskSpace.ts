@@ -1,5 +1,5 @@
 /**
- * The space that blobs take, and the deletion of blobs that exceed the limits of the settings.
+ * Disk usage of blobs, and deletion of blobs beyond the limits of the settings.
  * Source: lbry-sdk lbry/blob/disk_space_manager.py `DiskSpaceManager`.
  */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -13,11 +13,11 @@ import type { Originals } from './originals.js';
 const MIB = 1024 * 1024;
 /** Source: `cleaning_interval`. */
 const INTERVAL_MS = 30 * 60_000;
-/** Blobs that are chosen and deleted together. Arbitrary. */
+/** Number of blobs that are chosen and deleted together. Arbitrary. */
 const BLOBS_AT_ONCE = 5000;
 
 export interface DiskLimits {
-  /** Limit in MiB for blobs of streams, including own ones; 0 is not limit. */
+  /** Limit in MiB for blobs of streams, including own ones; 0 means no limit. */
   readonly contentMib: number;
   /** Limit in MiB for blobs without a stream; 0 stores none. */
   readonly networkMib: number;
@@ -31,7 +31,7 @@ export interface DiskSpaceDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** The first of the blobs that have this many bytes together. */
+/** The first blobs whose sum reaches this many bytes. */
 function chooseBlobs(blobs: readonly StoredBlob[], bytes: number): StoredBlob[] {
   let left = bytes;
   const chosen: StoredBlob[] = [];
@@ -53,7 +53,7 @@ export class DiskSpace {
     this.#deps = deps;
   }
 
-  /** Measures in the background, and cleans every half an hour. */
+  /** Measures in the background and cleans every 30 minutes. */
   start(): void {
     this.#measured = this.#measure().then(
       (usage) => void (this.#usage ??= usage),
@@ -75,9 +75,9 @@ export class DiskSpace {
   }
 
   /**
-   * Deletes what exceeds the limits. Own blobs and those of pinned streams and channels stay, even where they exceed it alone.
-   * QUIRK: lbry-sdk deletes at least one blob though all fit, counts a blob below 1 MiB as nothing, and takes sd blobs of streams
-   * for blobs of no stream.
+   * Deletes blobs beyond the limits. Own blobs and those of pinned streams and channels stay, even if they alone exceed the
+   * limit. QUIRK: lbry-sdk deletes at least one blob though all fit, counts a blob below 1 MiB as nothing, and takes sd
+   * blobs of streams for blobs of no stream.
    */
   async clean(): Promise<void> {
     const { database, limits, log } = this.#deps;
@@ -91,7 +91,7 @@ export class DiskSpace {
     this.#usage = count === 0 ? used : await this.#measure();
   }
 
-  /** Deletes the first of the removable blobs until this many bytes are gone; the number of blobs. */
+  /** Deletes the first removable blobs until this many bytes are freed. Returns the number of blobs. */
   async #remove(
     list: (limit: number) => Promise<readonly StoredBlob[]>,
     excessBytes: number,
@@ -107,7 +107,7 @@ export class DiskSpace {
     return count;
   }
 
-  /** Blobs that are made from files of one's own take no space. */
+  /** Blobs that are made on demand use no space. */
   async #measure(): Promise<DiskUsage> {
     const { database, store } = this.#deps;
     const usage = await database.diskUsage();
@@ -119,14 +119,14 @@ export class DiskSpace {
     };
   }
 
-  /** Bytes that blobs of no stream may still take. Source: `get_free_space_mb`. */
+  /** Bytes that remain for blobs without a stream. Source: `get_free_space_mb`. */
   async freeNetworkBytes(): Promise<number> {
     const { database, limits } = this.#deps;
     const { networkBytes } = await database.diskUsage();
     return Math.max(0, limits().networkMib * MIB - networkBytes);
   }
 
-  /** Sums in whole MiB as of the start or the last cleaning. */
+  /** Sums in whole MiB from the start or the last cleaning. */
   status(): JsonOut {
     const usage = this.#usage;
     if (usage === null)

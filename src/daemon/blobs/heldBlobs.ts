@@ -11,7 +11,7 @@ export class HeldBlobs {
     return this.#blobs.size;
   }
 
-  /** The oldest yields where there are too many. */
+  /** Removes the oldest blob if there are too many. */
   put(hash: string, bytes: Uint8Array): void {
     this.#blobs.delete(hash);
     this.#blobs.set(hash, bytes);

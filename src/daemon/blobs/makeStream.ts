@@ -31,9 +31,9 @@ export interface MakeStreamOptions {
   readonly database: Pick<ContentDatabase, 'addStream' | 'setStreamSize' | 'noteOriginal'>;
   readonly clock: Clock;
   readonly random: RandomSource;
-  /** Whether data blobs are written (`keep_blobs`); yes unless given. Else they are made from the file when they are needed. */
+  /** Whether data blobs are written (`keep_blobs`); default true. Otherwise they are made from the file on demand. */
   readonly keepsBlobs?: () => boolean;
-  /** Gets the bytes of each piece of the file that is done. */
+  /** Called with the size of each finished piece of the file. */
   readonly onEncrypted?: (bytes: number) => void;
 }
 
@@ -45,7 +45,7 @@ export interface MadeStream {
   readonly sizeBytes: number;
 }
 
-/** Memory for pieces that several threads see. As many are read ahead as are free. */
+/** Shared memory for pieces. Pieces are read ahead while buffers are free. */
 class Pieces {
   readonly #free: SharedArrayBuffer[];
   readonly #waiting: ((buffer: SharedArrayBuffer) => void)[] = [];
@@ -85,7 +85,7 @@ interface Encrypted {
   readonly stamp: string;
 }
 
-/** Throws where the file changed meanwhile. `written` gets the hash of each blob as soon as it is kept. */
+/** Throws if the file changes. `written` receives the hash of each blob as soon as it is stored. */
 async function encryptFile(
   path: string,
   key: Uint8Array,
@@ -168,7 +168,7 @@ const dataOf = ({ blobs }: StreamDescriptor) =>
     lengthBytes: length,
   }));
 
-/** Removes what was written of a stream that cannot be kept, as far as a disk that is full allows it. */
+/** Removes the written blobs of a failed stream, as far as a full disk allows it. */
 async function discard(
   written: readonly string[],
   streamHash: string | null,
@@ -179,9 +179,9 @@ async function discard(
 }
 
 /**
- * Makes a stream of the file at the path; its blobs and rows are kept when it resolves; of the data blobs only rows
- * where blobs are not kept. Throws `EnvironmentError` for what the
- * system refuses and `Exception` where the file changes meanwhile; no blob is left behind then.
+ * Makes a stream of the file at the path; its blobs and rows are stored when it resolves; without `keep_blobs` only the rows
+ * of the data blobs. Throws `EnvironmentError` for a refusal of the system and `Exception` if the file changes; no blob
+ * remains then.
  */
 export async function makeStream(path: string, making: MakeStreamOptions): Promise<MadeStream> {
   const { store, database, clock, random, keepsBlobs } = making;
@@ -214,7 +214,7 @@ export async function makeStream(path: string, making: MakeStreamOptions): Promi
       seenStamp: stamp,
       isSame: true,
     };
-    // Before the rows of the stream: a kill in between leaves a row that leads nowhere, and no blob that cannot be made.
+    // Stored before the rows of the stream: a crash in between leaves an unused row, never a blob that cannot be made.
     if (!keeps) await database.noteOriginal(original);
     added = streamHash;
     await database.addStream({

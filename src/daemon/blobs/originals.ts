@@ -1,8 +1,8 @@
 /**
  * Blobs that are not on disk, since they can be made at any time from the file that was published (`keep_blobs: false`): the
  * piece of the file is encrypted again with the key and the initialization vector of the descriptor. Each made blob is checked
- * against its hash. A file that was changed is noticed by its size, its time of modification or the hash of a made blob; its
- * blobs are not offered from then on.
+ * against its hash. A changed file is detected by its size, its modification time or the hash of a made blob; its blobs are
+ * not offered any longer.
  */
 import { stat } from 'node:fs/promises';
 import { systemErrorCode, systemErrorReason } from '../../util/text/environmentError.js';
@@ -14,9 +14,9 @@ import type { BlobThreads } from './blobThreads.js';
 import { decryptBlob } from './cipher.js';
 import { originalStamp, pieceLength, type CipherKey } from './blobWork.js';
 
-/** Files that are looked at together. Arbitrary. */
+/** Number of files that are checked together. Arbitrary. */
 const LOOKS_AT_ONCE = 64;
-/** Streams whose initialization vectors are kept in memory. Arbitrary. */
+/** Number of streams whose initialization vectors are cached. Arbitrary. */
 const KEPT_STREAMS = 16;
 const AES_BLOCK_BYTES = 16;
 
@@ -27,7 +27,7 @@ export interface OriginalsDeps {
   >;
   readonly threads: Pick<BlobThreads, 'make'>;
   readonly log: Pick<Logger, 'warn' | 'info'>;
-  /** Called with blobs that cannot be made any more. */
+  /** Called with blobs that can no longer be made. */
   readonly lost: (hashes: readonly string[]) => Promise<void>;
   readonly isOnDisk: (hash: string) => boolean;
   /** Called with blobs that can be made again. */
@@ -36,7 +36,7 @@ export interface OriginalsDeps {
 
 interface Original {
   row: OriginalRow;
-  /** The blobs that are made, not those that are on disk as well. */
+  /** Hashes of the blobs that are made on demand and not on disk. */
   readonly hashes: Set<string>;
 }
 
@@ -54,7 +54,7 @@ interface Secrets {
 /** State of a file path: the file's stamp, or the reason why it cannot be used. */
 interface Look {
   readonly stamp: string;
-  /** Null if it cannot be used. */
+  /** Null if the file cannot be used. */
   readonly sizeBytes: number | null;
   readonly reason: string;
 }
@@ -83,19 +83,19 @@ export class Originals {
   readonly #secrets = new Map<string, Secrets>();
   readonly #comparing = new SerialQueue();
   #isClosed = false;
-  /** Bytes of the blobs that are made and take no space. */
+  /** Sum of the sizes of blobs that are made on demand and use no space. */
   madeBytes = 0;
 
   constructor(deps: OriginalsDeps) {
     this.#deps = deps;
   }
 
-  /** Blobs that are made. */
+  /** Number of blobs that are made on demand. */
   get size(): number {
     return this.#pieces.size;
   }
 
-  /** Files that do not hold what was published. */
+  /** Number of files that changed after publishing. */
   get changedCount(): number {
     return [...this.#byStream.values()].filter(({ row }) => !row.isSame).length;
   }
@@ -131,7 +131,7 @@ export class Originals {
     this.madeBytes += blobLength(original.row.sizeBytes, position);
   }
 
-  /** Blobs of a stream that was just published, whose rows are there. */
+  /** Adds the blobs of a stream whose rows were just stored. */
   add(row: OriginalRow, blobs: readonly { readonly hash: string; readonly position: number }[]): void {
     const original = { row, hashes: new Set<string>() };
     this.#byStream.set(row.streamHash, original);
@@ -178,7 +178,7 @@ export class Originals {
     const isOwn = cipher !== null && own.key.equals(cipher.key) && own.iv.equals(cipher.iv);
     const made = await this.#deps.threads.make(row, piece.position, own, hash, isOwn ? 'piece' : 'blob');
     if (made.kind === 'changed') {
-      // It may have been deleted meanwhile.
+      // The blob may have been deleted during the read.
       if (this.#pieces.has(hash)) await this.#lose(piece.original, made.stamp, made.reason);
       return null;
     }
@@ -220,7 +220,7 @@ export class Originals {
     await this.#deps.found(missing);
   }
 
-  /** Offers the blobs of a stream whose rows were lost and are there again. Its file; null if blobs are not made. */
+  /** Offers the blobs of a stream whose rows were rebuilt. Returns its file; null if its blobs are not made on demand. */
   async adopt(streamHash: string): Promise<string | null> {
     const original = this.#byStream.get(streamHash);
     if (original === undefined) return null;
@@ -229,7 +229,7 @@ export class Originals {
     return original.row.path;
   }
 
-  /** Looks whether files were changed. Those with another time of modification are compared as a whole. */
+  /** Checks all files for changes. Files with another modification time are compared as a whole. */
   async check(): Promise<void> {
     const all = [...this.#byStream.keys()];
     for (let at = 0; at < all.length && !this.#isClosed; at += LOOKS_AT_ONCE) {
@@ -238,13 +238,13 @@ export class Originals {
     }
   }
 
-  /** Looks whether the file of one stream was changed; a comparison continues in the background. */
+  /** Checks the file of one stream for changes; a comparison continues in the background. */
   async lookAt(streamHash: string): Promise<void> {
     const compare = await this.#look(streamHash);
     compare?.().catch((error: unknown) => this.#deps.log.warn((error as Error).message));
   }
 
-  /** The comparison that is needed; null for none. */
+  /** The needed comparison; null if none is needed. */
   async #look(streamHash: string): Promise<(() => Promise<void>) | null> {
     const original = this.#byStream.get(streamHash);
     if (original === undefined) return null;
@@ -257,12 +257,12 @@ export class Originals {
     return null;
   }
 
-  /** Makes all blobs of a file. */
+  /** Makes all blobs of a file and compares their hashes. */
   async #compare(original: Original, stamp: string): Promise<void> {
     const { row } = original;
     if (row.seenStamp === stamp) return;
     const { key, blobs } = await this.#secretsOf(row.streamHash);
-    // The rows of the stream were lost, and are not there again yet.
+    // The rows of the stream were lost and are not rebuilt yet.
     if (blobs.length === 0) return;
     for (const { hash, position, iv } of blobs) {
       if (this.#isClosed || this.#byStream.get(row.streamHash) !== original) return;
@@ -270,7 +270,7 @@ export class Originals {
       const cipher = { key, iv: Buffer.from(iv, 'hex') };
       const made = await this.#deps.threads.make(row, position, cipher, hash, 'nothing');
       if (made.kind === 'changed') return this.#lose(original, made.stamp, made.reason);
-      // It is being written: the next look begins again.
+      // The file is being written; the next check starts over.
       if (made.stamp !== stamp) return;
     }
     await this.#regain(original, stamp);
@@ -282,7 +282,7 @@ export class Originals {
     return sdHash === null ? rows : rows.filter((row) => row.sdHash === sdHash);
   }
 
-  /** The blobs of a stream that are made. */
+  /** Hashes of a stream's blobs that are made on demand. */
   madeOf(streamHash: string): readonly string[] {
     return [...(this.#byStream.get(streamHash)?.hashes ?? [])];
   }

@@ -1,4 +1,4 @@
-/** Rows of blobs: which are known, there, announced, own. Source: lbry-sdk lbry/extras/daemon/storage.py `SQLiteStorage`. */
+/** Rows of blobs: known, finished, announced and own ones. Source: lbry-sdk lbry/extras/daemon/storage.py `SQLiteStorage`. */
 import { opendirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SqlRow } from '../../sqlite/sqliteProvider.js';
@@ -19,7 +19,7 @@ const ENTRIES_AT_ONCE = 1024;
 const ADD = `insert or ignore into blob values (?, ?, 0, 0, ?, 0, 0, ?, ?)`;
 
 const IS_SD = `exists (select 1 from stream where sd_hash = blob.blob_hash)`;
-/** A blob that a stream needs: its row stays, so that the stream knows what it lacks. */
+/** Condition for a blob that a stream needs. Its row stays, so that the stream knows its missing blobs. */
 const IN_STREAM = `(exists (select 1 from stream_blob m where m.blob_hash = blob.blob_hash) or ${IS_SD})`;
 
 const GIVEN = '(select value from json_each(?))';
@@ -37,7 +37,7 @@ export class BlobRows {
     this.#folder = folder;
   }
 
-  /** Rows of blobs that are on disk (`isFinished`) or only known. A known blob is not set back. */
+  /** Adds rows of blobs that are on disk (`isFinished`) or only known. A finished blob stays finished. */
   add(rows: readonly BlobRow[], isFinished: boolean): void {
     this.#main.transaction(() => {
       for (const { hash, lengthBytes, addedOn, isMine } of rows) {
@@ -58,7 +58,8 @@ export class BlobRows {
 
   /**
    * Compares the folder with the rows and reads no file. Files of writes that did not end are removed. A finished blob without a
-   * file becomes pending unless it can be made from an original; a file without a finished row is to be checked by the caller. Source: `sync_missing_blobs`.
+   * file becomes pending unless it can be made from an original; the caller checks files without a finished row. Source:
+   * `sync_missing_blobs`.
    */
   reconcile(
     partialSuffix: string,
@@ -129,8 +130,8 @@ export class BlobRows {
   }
 
   /**
-   * Notes that files of blobs will be removed, then forgets the blobs; those that a stream needs become pending, and files of
-   * such streams that were running are stopped. `endDeletion` follows when the files are gone.
+   * Records that files of blobs will be removed, then deletes their rows. Blobs that a stream needs become pending, and
+   * running files of such streams are stopped. Call `endDeletion` when the files are removed.
    */
   forget(hashes: readonly string[]): void {
     const given = textList(hashes);
@@ -161,7 +162,7 @@ export class BlobRows {
     this.#own.run(`delete from doomed_blob where blob_hash in ${GIVEN}`, textList(hashes));
   }
 
-  /** Notes the stamps of files whose hash was found right. */
+  /** Stores the stamps of verified files. */
   noteChecked(checks: readonly (readonly [hash: string, stamp: string])[]): void {
     this.#own.transaction(() => {
       for (const [hash, stamp] of checks)
@@ -169,7 +170,7 @@ export class BlobRows {
     });
   }
 
-  /** Marks finished hashes for one announcement at once. Source: `should_single_announce_blobs`. */
+  /** Marks finished hashes for one immediate announcement. Source: `should_single_announce_blobs`. */
   announceSoon(hashes: readonly string[], nowSec: number): void {
     this.#main.run(
       `update blob set single_announce = 1, next_announce_time = ? where status = 'finished' and blob_hash in ${GIVEN}`,
@@ -233,8 +234,8 @@ export class BlobRows {
   }
 
   /**
-   * At most `limit` blobs of streams that cleaning may remove, in the order in which it does: by age, small ones first, sd blobs last. Own ones
-   * are not among them, nor those of pinned streams and channels. Source: `get_stored_blobs`.
+   * At most `limit` blobs of streams that cleaning may remove, in the order of removal: by age, small ones first, sd blobs
+   * last. Own blobs and blobs of pinned streams and channels are excluded. Source: `get_stored_blobs`.
    */
   removableContent(limit: number): StoredBlob[] {
     const [streams, channels] = ['stream', 'channel'].map((kind) =>
@@ -257,7 +258,7 @@ export class BlobRows {
     );
   }
 
-  /** At most `limit` blobs of no stream that cleaning may remove, in the order in which it does: large ones first, then by age. */
+  /** At most `limit` blobs without a stream that cleaning may remove, in the order of removal: large ones first, then by age. */
   removableNetwork(limit: number): StoredBlob[] {
     return this.#stored(
       `select blob_hash, blob_length from blob where is_mine = 0 and status = 'finished' and not ${IN_STREAM}
@@ -284,8 +285,8 @@ export class BlobRows {
   }
 
   /**
-   * Removes a stream with its file and the blobs that no other stream needs. Answers the blobs whose files are to be removed.
-   * QUIRK: lbry-sdk's `delete_stream` also removes blobs that other streams need.
+   * Removes a stream with its file and the blobs that no other stream needs. Returns the blobs whose files have to be
+   * removed. QUIRK: lbry-sdk's `delete_stream` also removes blobs that other streams need.
    */
   removeStream(streamHash: string): string[] {
     const only = this.#main

@@ -1,4 +1,4 @@
-/** The content database from outside of its thread. */
+/** Client of the content database, which runs in its own thread. */
 import { daemonThread } from '../base/threadCalls.js';
 import { remoteOf, type Remote } from '../../threads/protocol.js';
 import type { ContentStore, ContentStoreOptions } from './contentStore.js';
@@ -83,7 +83,7 @@ const METHODS = [
 ] as const satisfies readonly (keyof Calls)[];
 
 type Missing = Exclude<keyof Calls, (typeof METHODS)[number]>;
-/** No call of the store may be left out of the list. */
+/** The compiler checks that the list has every call of the store. */
 const isComplete: [Missing] extends [never] ? true : never = true;
 
 /** Opens the database in a thread. Each call rejects with `EnvironmentError` where it cannot be opened. */
@@ -101,10 +101,10 @@ export function openContentDatabase(
   return isComplete && { ...calls, close: () => thread.close() };
 }
 
-/** Stores the DHT's peers over restarts. */
+/** Stores the DHT's peers for the next start. */
 export interface PeerStore {
   load(): Promise<readonly PeerRow[]>;
-  /** Puts these in place of all. */
+  /** Replaces all stored peers. */
   save(peers: readonly PeerRow[]): Promise<void>;
 }
 

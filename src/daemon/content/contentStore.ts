@@ -1,4 +1,4 @@
-/** The content database on its connections, for the thread that owns it: each call happens whole or not at all. */
+/** The content database on its connections, for the thread that owns it: each call is atomic. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
@@ -168,7 +168,7 @@ export class ContentStore {
     });
   }
 
-  /** Whether the library is to be rebuilt: there were blobs and no rows. It is so until `endRebuild`. */
+  /** Whether the library must be rebuilt, since there were blobs without rows. True until `endRebuild`. */
   isLibraryLost(): boolean {
     return this.#library.isLost;
   }
@@ -232,7 +232,7 @@ export class ContentStore {
     return (row?.['sd_hash'] as string | undefined) ?? null;
   }
 
-  /** A page of the sd hashes of all files but those whose original was changed: those behind the row number `after`. */
+  /** A page of the sd hashes of all files after the row number `after`, without files whose original changed. */
   sdHashesOfFiles(after: number, limit: number): HashPage {
     const withheld = new Set(this.#originals.withheld());
     const rows = this.#main.all(
@@ -388,7 +388,7 @@ export class ContentStore {
     return this.#reflector.orphans(beforeSec);
   }
 
-  // Blobs in an object store: see `OffsiteRows`. `openOffsite` comes first.
+  // Blobs in an object store: see `OffsiteRows`. Call `openOffsite` first.
 
   openOffsite(place: string): OpenedOffsite {
     return this.#offsite.open(place);
@@ -448,7 +448,7 @@ export class ContentStore {
     });
   }
 
-  /** Puts these in place of all. Source: `save_kademlia_peers`. */
+  /** Replaces all stored peers. Source: `save_kademlia_peers`. */
   savePeers(peers: readonly PeerRow[]): void {
     this.#main.transaction(() => {
       this.#main.run('delete from peer');

@@ -75,7 +75,7 @@ export function descriptorBytes(stream: StreamDescriptor): Buffer {
   return Buffer.from(`{"blobs": [${blobs.join(', ')}], ${rest.slice(1)}`);
 }
 
-/** The bytes in the field order of old releases, by which lost sd blobs are rebuilt. Source: `old_sort_json`. */
+/** The bytes in the field order of old releases, for rebuilding lost sd blobs. Source: `old_sort_json`. */
 export function oldDescriptorBytes(stream: StreamDescriptor): Buffer {
   const blobs = stream.blobs.map(({ blobHash, blobNum, iv, length }) =>
     objectText([
@@ -97,7 +97,7 @@ export function oldDescriptorBytes(stream: StreamDescriptor): Buffer {
 }
 
 /**
- * The bytes of a lost sd blob, in whichever field order has the hash; null if neither has. Source: `recover`.
+ * The bytes of a lost sd blob, in the field order that gives the hash; null if no order does. Source: `recover`.
  */
 export function rebuiltDescriptor(stream: StreamDescriptor, sdHash: string): Buffer | null {
   for (const bytes of [descriptorBytes(stream), oldDescriptorBytes(stream)])
@@ -109,12 +109,12 @@ export const invalidDescriptor = (text: string): DaemonError =>
   new DaemonError('InvalidStreamDescriptorError', text);
 
 /**
- * Most values in a descriptor. An entry has at most four and at least 60 bytes, so that no more than 140,000 can be in a
- * blob of 2 MiB. What has more is refused before it is parsed: it would fill the memory.
+ * Maximum number of values in a descriptor. An entry has at most four values and at least 60 bytes, so a blob of 2 MiB has
+ * at most 140,000. A descriptor with more is refused before it is parsed, since it would fill the memory.
  */
 const MAX_VALUES = 200_000;
 
-/** Whether the text has so few commas that few values can be in it. */
+/** Whether the number of commas shows that the text has few values. */
 function hasFewValues(bytes: Uint8Array): boolean {
   let commas = 0;
   for (const byte of bytes) if (byte === 0x2c && ++commas > MAX_VALUES) return false;
@@ -139,7 +139,7 @@ function parseMembers(bytes: Uint8Array): Members {
   return members;
 }
 
-/** A text that is written as hexadecimal digits of its UTF-8. */
+/** Decodes a text from the hexadecimal digits of its UTF-8. */
 function hexText(members: Members, name: string): string {
   const value = members.get(name);
   if (typeof value === 'string' && /^(?:[0-9a-f]{2})*$/i.test(value))
@@ -164,13 +164,13 @@ function entriesOf(members: Members): Members[] {
   throw invalidDescriptor('The field blobs is not a list of objects');
 }
 
-/** By value, as Python compares: `false` is 0 and `true` is 1. Null for what is not a number. */
+/** The number as Python compares it: `false` is 0 and `true` is 1. Null for other values. */
 function numberOf(value: JsonValue | undefined): number | null {
   if (typeof value === 'boolean') return Number(value);
   return value !== undefined && isJsonNumber(value) ? Number(numberText(value)) : null;
 }
 
-/** Whether the value is written as the reference writes it into the hash. */
+/** Whether the value has the form that the reference writes into the hash. */
 const isPlainInteger = (value: JsonValue | undefined): boolean =>
   value !== undefined && isJsonNumber(value) && String(Number(numberText(value))) === numberText(value);
 
@@ -194,7 +194,7 @@ function readEntry(entry: Members, blobNum: number): DescriptorBlob {
 
 const isKeyHex = (hex: string): boolean => /^[0-9a-f]{32}$/i.test(hex);
 
-/** What the reference finds out only when it downloads or decrypts. */
+/** Checks that the reference makes only during download or decryption. */
 function checkValues({ key, blobs }: Pick<StreamDescriptor, 'key' | 'blobs'>): void {
   for (const { blobHash, length } of blobs) {
     if (blobHash !== null && !isBlobHash(blobHash)) throw invalidDescriptor('A data blob has no valid hash');
@@ -206,8 +206,8 @@ function checkValues({ key, blobs }: Pick<StreamDescriptor, 'key' | 'blobs'>): v
 }
 
 /**
- * Reads an sd blob. Throws `InvalidStreamDescriptorError` with the reference's text for what it refuses with one, and for
- * what its code fails at. Source: `_from_stream_descriptor_blob`.
+ * Reads an sd blob. Throws `InvalidStreamDescriptorError`, with the reference's text where it has one, also where the
+ * reference's code fails. Source: `_from_stream_descriptor_blob`.
  */
 export function readDescriptor(bytes: Uint8Array): StreamDescriptor {
   const members = parseMembers(bytes);
@@ -223,14 +223,14 @@ export function readDescriptor(bytes: Uint8Array): StreamDescriptor {
   const areNumbers = entries.every((entry) =>
     [entry.get('length'), entry.get('blob_num')].every(isPlainInteger),
   );
-  // The hash of numbers that are written otherwise is another.
+  // Numbers in another form give another hash.
   if (typeof streamHash !== 'string' || !areNumbers || streamHashOf(stream) !== streamHash)
     throw invalidDescriptor('Stream hash does not match stream metadata');
   checkValues(stream);
   return { ...stream, streamHash };
 }
 
-/** Between which sizes the file of a stream is, in bytes. Source: `lower_bound_decrypted_length`. */
+/** Lower and upper bound of the size of a stream's file in bytes. Source: `lower_bound_decrypted_length`. */
 export function sizeBounds({ blobs }: Pick<StreamDescriptor, 'blobs'>): { lower: number; upper: number } {
   const data = blobs.slice(0, -1);
   const last = data.at(-1);

@@ -1,12 +1,12 @@
 /**
- * Names of files: those that every system takes, and those that a descriptor or a claim gives.
+ * Names of files: names that every system accepts, and names from a descriptor or a claim.
  * Source: lbry-sdk lbry/stream/descriptor.py `sanitize_file_name`, lbry/stream/managed_stream.py `suggested_file_name`.
  */
 import { decodeClaim } from '../../metadata/claim.js';
 
 const FALLBACK_NAME = 'lbry_download';
 
-/** The end of a text, in front of a final newline too, as Python's `$` has it. */
+/** The end of a text, also before a final newline, as Python's `$` matches. */
 const END = String.raw`(?=\n?$)`;
 const FORBIDDEN = new RegExp(
   [
@@ -48,7 +48,7 @@ function claimedName(value: string): string {
   }
 }
 
-/** The name of a stream, which its claim gives where the descriptor has none. */
+/** The name of a stream: from its descriptor, otherwise from its claim. */
 export const streamNameOf = (inDescriptor: string, claimValue: string): string =>
   inDescriptor.trim() === '' ? claimedName(claimValue) : inDescriptor;
 

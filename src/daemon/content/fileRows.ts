@@ -8,7 +8,7 @@ import type { FileRow, LostOutputs, NewFile, Pin, SavedPlace, StoredClaim } from
 
 const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
 
-/** Claims of the given channels, which have rows of their own where they are known. */
+/** Claims of the given channels. Known channels have rows of their own. */
 const CHANNEL_NAMES =
   'select claim_id, claim_name from claim where claim_id in (select value from json_each(?))';
 
@@ -38,12 +38,12 @@ function claimOf(row: Row): StoredClaim | null {
   };
 }
 
-/** The search that every file fits. */
+/** The search that matches every file. */
 const ALL: FileSearch = { conditions: [], sort: 'rowid', isReversed: false, uploading: [] };
 
 export class FileRows {
   readonly #main: Statements;
-  /** How many files there are; null while that is not known. */
+  /** Number of files; null while it is unknown. */
   #count: number | null = null;
 
   constructor(main: Statements) {
@@ -51,18 +51,18 @@ export class FileRows {
     addSearchFunctions(main.database);
   }
 
-  /** How many files there are. */
+  /** Number of files. */
   count(): number {
     this.#count ??= this.#countOf(ALL, []);
     return this.#count;
   }
 
-  /** Files were added or removed. */
+  /** Invalidates the number of files after a change. */
   changed(): void {
     this.#count = null;
   }
 
-  /** A page of the files that fit, in their order, and how many fit in all. */
+  /** A page of the matching files in order, and the number of all matches. */
   search(
     search: FileSearch,
     pins: readonly Pin[],
@@ -81,7 +81,7 @@ export class FileRows {
     return { files: this.#ofIds(ids), total };
   }
 
-  /** The stream hashes of all files that fit, in their order. */
+  /** The stream hashes of all matching files in order. */
   searchStreams(search: FileSearch, pins: readonly Pin[]): string[] {
     const { from, order } = searchSql(search, pins);
     return this.#main
@@ -103,7 +103,7 @@ export class FileRows {
     return ids.flatMap((id) => byId.get(id) ?? []);
   }
 
-  /** The file of a stream; null if it has none. A file whose claim is not known has none. */
+  /** The file of a stream; null without one. A file with an unknown claim has no claim fields. */
   file(streamHash: string): FileRow | null {
     return (
       this.#rows(`${FILES} where f.stream_hash = ? order by f.rowid desc limit 1`, streamHash)[0] ?? null
@@ -122,7 +122,7 @@ export class FileRows {
   }
 
   /**
-   * Looks at a slice of the saved files, those behind the row number `after`. Files that are gone have no name any more.
+   * Checks a slice of the saved files, from the row after number `after`. Removes the names of deleted files.
    * Source: lbry-sdk lbry/stream/stream_manager.py `initialize_from_database`.
    */
   forgetLostOutputs(after: number, limit: number): LostOutputs {
@@ -177,7 +177,7 @@ export class FileRows {
     return new Map(rows.map((row) => [String(row['claim_id']), String(row['claim_name'])]));
   }
 
-  /** The number of the new row. Source: `store_file`. */
+  /** Adds a file and returns the number of its row. Source: `store_file`. */
   addFile({ streamHash, place, status, isSaved, contentFee, addedOn }: NewFile): number {
     this.#main.run(
       'insert into file values (?, NULL, ?, ?, 0.0, ?, ?, ?, ?)',
@@ -198,7 +198,7 @@ export class FileRows {
     this.#main.run('update file set status = ? where stream_hash = ?', status, streamHash);
   }
 
-  /** Where the file is or will be saved; null if it is not. Source: `change_file_download_dir_and_file_name`. */
+  /** Sets the path of the saved file; null if it is not saved. Source: `change_file_download_dir_and_file_name`. */
   setFilePlace(streamHash: string, place: SavedPlace | null, isSaved: boolean): void {
     this.#main.run(
       'update file set file_name = ?, download_directory = ?, saved_file = ? where stream_hash = ?',
@@ -232,8 +232,8 @@ export class FileRows {
   }
 
   /**
-   * Ties a stream to the output of its claim, which must be saved already. The answer says why that cannot be; null if it
-   * was done. Source: `_save_content_claim`.
+   * Links a stream to the output of its claim, which must be stored already. Returns the reason of a failure; null on
+   * success. Source: `_save_content_claim`.
    */
   tieClaim(streamHash: string, outpoint: string): string | null {
     return this.#main.transaction(() => {
@@ -255,7 +255,7 @@ export class FileRows {
     });
   }
 
-  /** How many data blobs of a stream are on disk by its rows. */
+  /** Number of data blobs of a stream that are on disk according to the rows. */
   finishedCount(streamHash: string): number {
     return this.#main.number(
       `select count(*) from stream_blob m join blob b using (blob_hash)

@@ -49,7 +49,7 @@ const idsOf = (pins: readonly Pin[], wanted: PinKind): string =>
 const BLOBS = `(select count(*) from stream_blob b where b.stream_hash = f.stream_hash and b.blob_hash is not null)`;
 const FINISHED = `(select count(*) from stream_blob b join blob l using (blob_hash)
   where b.stream_hash = f.stream_hash and l.status = 'finished')`;
-/** The least size of the whole file. Source: `lower_bound_decrypted_length`. */
+/** Lower bound of the size of the whole file. Source: `lower_bound_decrypted_length`. */
 const LOWER_BOUND = `max(0, (select total(l.blob_length) - count(*) - 15 from stream_blob b join blob l using (blob_hash)
   where b.stream_hash = f.stream_hash))`;
 const SUGGESTED = 'suggested_name_of(s.suggested_filename, c.serialized_metadata)';
@@ -63,7 +63,7 @@ const isOfClaim = true;
 const FIELDS: Readonly<Record<string, Field>> = {
   rowid: number('f.rowid'),
   status: text('f.status'),
-  // QUIRK: the name that is shown, or the suggested one where nothing is saved.
+  // QUIRK: the shown name, or the suggested one without a saved file.
   file_name: text(`coalesce(text_of(f.file_name), ${SUGGESTED})`, { isOfClaim }),
   added_on: number('f.added_on'),
   download_path: text(`text_of(f.download_directory) || '/' || text_of(f.file_name)`),
@@ -148,7 +148,7 @@ export function searchSql(
 ): { readonly from: Bound; readonly order: Bound } {
   const facts = { pins, uploading };
   const used = [...conditions.map(({ field }) => FIELDS[field]!), FIELDS[sort]!];
-  // Then only files with a claim match, so SQLite may start with the claim.
+  // With such a condition only files with a claim match, so SQLite may start with the claim.
   const needsClaim = conditions.some(
     ({ field, value, comparison }) =>
       PLAIN_OF_CLAIM.has(field) && value !== null && (comparison === 'eq' || typeof value === 'object'),

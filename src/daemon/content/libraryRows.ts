@@ -1,15 +1,14 @@
 /**
- * What the rebuilding of a lost library needs of the databases: whether it is under way, which blobs belong to no stream, and
- * whose streams are.
+ * Database queries for the rebuild of a lost library: its state, the blobs without a stream and the owners of streams.
  */
 import { readdirSync } from 'node:fs';
 import { textList, type Statements } from '../../sqlite/statements.js';
 import { isBlobHash } from './blobHash.js';
 
-/** The name of the note that lasts until the library is rebuilt, over restarts too. */
+/** Name of the note that stays in the database until the library is rebuilt. */
 const NOTE = 'rebuild';
 
-/** How the name of a note begins that lasts until the saved file of a stream is on disk. */
+/** Prefix of the name of a note that stays until the saved file of a stream is synced. */
 const UNSYNCED = 'unsynced ';
 
 const OF_STREAM = `(select blob_hash from stream_blob where stream_hash = ?1 and blob_hash is not null
@@ -24,7 +23,7 @@ export class LibraryRows {
     this.#own = own;
   }
 
-  /** Notes that the library is to be rebuilt where there are blobs and no rows. */
+  /** Records that the library must be rebuilt if there are blobs but no rows. */
   noteLoss(blobFolder: string): void {
     const isEmpty = ['blob', 'stream', 'file'].every(
       (table) => this.#main.get(`select 1 from ${table} limit 1`) === undefined,
@@ -41,7 +40,7 @@ export class LibraryRows {
     this.#own.run('delete from note where name = ?', NOTE);
   }
 
-  /** The stream's saved file may not be on disk yet. */
+  /** Records that the stream's saved file may not be synced yet. */
   noteUnsynced(streamHash: string): void {
     this.#own.run('insert or replace into note values (?, ?)', UNSYNCED + streamHash, '1');
   }
@@ -57,7 +56,7 @@ export class LibraryRows {
       .map((row) => String(row['name']).slice(UNSYNCED.length));
   }
 
-  /** The hashes that belong to no stream. */
+  /** The hashes without a stream. */
   ofNoStream(hashes: readonly string[]): string[] {
     return this.#main
       .all(

@@ -1,7 +1,7 @@
 /**
- * Brings a database of an older release of lbrynet to revision 15, in one transaction; a copy of the old one is kept beside it.
- * So a failure or a kill leaves the old one as it was. The file is not replaced by another one, since SQLite may still hold it.
- * Source: lbry-sdk lbry/extras/daemon/migrator/migrate6to7.py to migrate14to15.py.
+ * Migrates a database of an older release of lbrynet to revision 15 in one transaction, after a copy of it is made. A
+ * failure or a kill leaves the old database unchanged. The file is not replaced by another one, since SQLite may still hold
+ * it. Source: lbry-sdk lbry/extras/daemon/migrator/migrate6to7.py to migrate14to15.py.
  */
 import {
   closeSync,
@@ -19,7 +19,7 @@ import { EnvironmentError, failureReason } from '../../util/text/environmentErro
 import { rebuiltDescriptor, type DescriptorBlob } from './descriptor.js';
 import { CREATE_TABLES, REVISION, TABLES } from './tables.js';
 
-/** Older ones are spread over several files of other formats. */
+/** Older revisions consist of several files of other formats. */
 const OLDEST_REVISION = 6;
 
 export interface MigrationPaths {
@@ -51,7 +51,7 @@ const ADDED: readonly (readonly [revision: number, table: string, column: string
   [6, 'blob', 'blob_hash'],
 ];
 
-/** The revision that the tables of an open database show; null if it has none of them. */
+/** The revision of an open database by its tables; null without known tables. */
 export function revisionOfTables(database: SqliteDatabase): number | null {
   const columns = columnsOf(database);
   return ADDED.find(([, table, column]) => columns.get(table)!.has(column))?.[0] ?? null;
@@ -70,12 +70,12 @@ export function checkRevision(revision: number, dataDir: string): void {
     );
 }
 
-/** Values for columns that an older revision has not. */
+/** Values for columns that an older revision lacks. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   'blob.last_announced_time': 'NULL',
   'blob.single_announce': 'NULL',
   'blob.added_on': '0',
-  // All blobs from before count as own ones, so that no limit deletes them.
+  // All existing blobs count as own ones, so that no limit deletes them.
   'blob.is_mine': '1',
   'file.bt_infohash': 'NULL',
   'file.saved_file': '0',
@@ -148,7 +148,7 @@ function isSaved(folder: unknown, name: unknown): boolean {
   return statSync(join(textOfHex(folder), textOfHex(name)), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Until revision 10 a file's row did not say whether it was saved; `{stream}` stood for no name. */
+/** Until revision 10 a file's row did not record whether it was saved; `{stream}` meant no name. */
 function noteSavedFiles(database: SqliteDatabase): void {
   const saved = database.prepare('update file set saved_file = 1 where rowid = ?');
   const unsaved = database.prepare(
@@ -189,7 +189,7 @@ function syncPath(path: string): void {
   }
 }
 
-/** Copies the old database to a free name beside it. Answers the name. */
+/** Copies the old database to a free name in the same folder. Returns the name. */
 function keepOld(path: string, revision: number): string {
   for (let n = 0; ; n++) {
     const copy = join(dirname(path), `rev_${revision}_database${n === 0 ? '' : `_${n}`}.sqlite`);
@@ -201,8 +201,8 @@ function keepOld(path: string, revision: number): string {
 }
 
 /**
- * Migrates a closed database. Answers where the old one was copied to. Throws `EnvironmentError`, and leaves it as it was, when a
- * step fails.
+ * Migrates a closed database. Returns the path of the copy. If a step fails, throws `EnvironmentError` and leaves the
+ * database unchanged.
  */
 export function migrateDatabase(
   provider: SqliteProvider,
@@ -214,7 +214,7 @@ export function migrateDatabase(
   const database = provider.open(path);
   let copy: string | null = null;
   try {
-    // What the log holds comes into the file, since only the file is copied.
+    // Moves the write-ahead log into the file, since only the file is copied.
     database.exec('pragma wal_checkpoint(truncate)');
     copy = keepOld(path, revision);
     database.exec('pragma synchronous = full; pragma foreign_keys = off; pragma legacy_alter_table = on');
@@ -223,7 +223,7 @@ export function migrateDatabase(
     database.exec('commit');
     return copy;
   } catch (error) {
-    // Closing takes the transaction back.
+    // Closing the database rolls the transaction back.
     if (copy !== null) rmSync(copy, { force: true });
     throw new EnvironmentError(
       `${path} could not be brought from revision ${revision} to ${REVISION}: ${failureReason(error)}. It is as it was before. ` +
@@ -234,7 +234,7 @@ export function migrateDatabase(
     try {
       database.exec('rollback');
     } catch {
-      // Nothing was begun, or all was committed.
+      // No transaction was open, or it was committed.
     }
     database.close();
   }

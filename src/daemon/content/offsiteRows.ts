@@ -1,13 +1,16 @@
 /**
- * Rows of a reflector whose blobs are in an object store: which were put there, which wait for it, which another reflector
- * put there. They are kept beside those of lbry-sdk, in the database of the reflector, which lbrynet never opens. A blob
- * that is in the store counts as finished, be its file on disk or not.
+ * Rows of a reflector with an object store: blobs that it uploaded, that wait for the upload, and that another reflector
+ * uploaded. They are in the reflector's database, which lbrynet never opens. A blob in the store counts as finished with or
+ * without a file on disk.
  */
 import { textList, type Statements } from '../../sqlite/statements.js';
 
 const GIVEN = '(select value from json_each(?))';
 
-/** Waits on disk; is in the store, put there by this reflector, or by another one. */
+/**
+ * State of a blob: on disk and waiting for the upload; in the store, uploaded by this reflector; in the store, uploaded by
+ * another.
+ */
 const STATE = { waiting: 0, stored: 1, found: 2 } as const;
 
 const TABLES = `
@@ -27,7 +30,7 @@ export interface OffsiteBlob {
 export interface OpenedOffsite {
   /** Whether another store was used before. */
   readonly isMoved: boolean;
-  /** Blobs in the store, those that were used last at the end. */
+  /** Blobs in the store in the order of their last use. */
   readonly stored: readonly OffsiteBlob[];
   readonly waiting: readonly OffsiteBlob[];
 }
@@ -45,8 +48,8 @@ export class OffsiteRows {
   }
 
   /**
-   * Begins the use of a store; the rows of blobs must have been compared with the folder before. Blobs on disk without a row
-   * wait. Where another store was used before, all that is on disk waits, and the rest is pending.
+   * Starts to use a store. The rows of blobs must have been compared with the folder. Blobs on disk without a row wait for
+   * the upload. After a change of the store all blobs on disk wait and the others are pending.
    */
   open(place: string): OpenedOffsite {
     this.#main.database.exec(TABLES);
@@ -64,7 +67,7 @@ export class OffsiteRows {
         `update blob set status = 'finished' where status <> 'finished'
          and blob_hash in (select blob_hash from offsite_blob where state <> ${STATE.waiting})`,
       );
-      // Files that were lost before they went to the store.
+      // Files that were lost before their upload.
       this.#main.run(
         `delete from offsite_blob where state = ${STATE.waiting}
          and blob_hash not in (select blob_hash from blob where status = 'finished')`,
@@ -81,7 +84,7 @@ export class OffsiteRows {
       .map((row) => ({ hash: row['blob_hash'] as string, lengthBytes: Number(row['length_bytes']) }));
   }
 
-  /** A blob came and is on disk. */
+  /** Records that a new blob is on disk. */
   noteWaiting({ hash, lengthBytes }: OffsiteBlob, nowSec: number): void {
     this.#main.run(
       'insert or replace into offsite_blob values (?, ?, ?, ?)',
@@ -92,14 +95,14 @@ export class OffsiteRows {
     );
   }
 
-  /** The store has a blob that waited. */
+  /** Records that a waiting blob is in the store. */
   noteStored(hash: string): void {
     this.#main.run(`update offsite_blob set state = ${STATE.stored} where blob_hash = ?`, hash);
   }
 
   /**
-   * Blobs that are to go to the store now: data blobs of known streams, and descriptors whose data blobs are all there already,
-   * so that a descriptor in the store means a complete stream. Those of `blocked` descriptors and of `except` are left out.
+   * Blobs to upload now: data blobs of known streams, and descriptors whose data blobs are all in the store, so that a
+   * descriptor in the store means a complete stream. Those of `blocked` descriptors and of `except` are left out.
    */
   dueUploads(limit: number, blocked: readonly string[], except: readonly string[]): DueUpload[] {
     const rows = this.#main.all(
@@ -125,7 +128,7 @@ export class OffsiteRows {
     }));
   }
 
-  /** Blobs that another reflector put into the store. Rows of the blobs must be there. */
+  /** Records blobs that another reflector put into the store. Rows of the blobs must exist. */
   noteFound(blobs: readonly OffsiteBlob[], nowSec: number): void {
     this.#main.transaction(() => {
       for (const { hash, lengthBytes } of blobs) {
@@ -156,12 +159,12 @@ export class OffsiteRows {
       .map((row) => row['blob_hash'] as string);
   }
 
-  /** A blob whose file is damaged is in the store all the same. */
+  /** Keeps a blob with a damaged file as finished, since the store has it. */
   keepFinished(hash: string): void {
     this.#main.run(`update blob set status = 'finished' where blob_hash = ?`, hash);
   }
 
-  /** Blobs that are neither on disk nor in the store any more. */
+  /** Records blobs that are no longer on disk or in the store. */
   lose(hashes: readonly string[]): void {
     this.#main.transaction(() => {
       this.#main.run(`delete from offsite_blob where blob_hash in ${GIVEN}`, textList(hashes));
@@ -169,7 +172,7 @@ export class OffsiteRows {
     });
   }
 
-  /** The store has lost a blob that is on disk: it waits again. */
+  /** Records that the store lost a blob that is on disk; the blob waits for the upload again. */
   waitAgain(hash: string): void {
     this.#main.run(`update offsite_blob set state = ${STATE.waiting} where blob_hash = ?`, hash);
   }
@@ -182,7 +185,7 @@ export class OffsiteRows {
     );
   }
 
-  /** Bytes of what this reflector took. What others put into the store is not counted. */
+  /** Bytes of the blobs that this reflector received, without those of other reflectors. */
   ownBytes(): number {
     return this.#main.number(
       `select coalesce(sum(length_bytes), 0) from offsite_blob where state <> ${STATE.found}`,

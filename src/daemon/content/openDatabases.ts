@@ -1,6 +1,6 @@
 /**
  * Opens `lbrynet.sqlite` and `lbcnet.sqlite` of a data folder. A database that cannot be used ends the start with an error.
- * Only a damaged one is quarantined, and an empty one takes its place; none is ever deleted. Source: lbry-sdk
+ * Only a damaged one is quarantined and replaced with an empty one; none is ever deleted. Source: lbry-sdk
  * lbry/extras/daemon/components.py `DatabaseComponent.start`.
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export const DATABASE_NAME = 'lbrynet.sqlite';
 export const OWN_DATABASE_NAME = 'lbcnet.sqlite';
 export const BLOB_FOLDER_NAME = 'blobfiles';
 const REVISION_NAME = 'db_revision';
-/** Beside the main database: damage was met, so all of it is checked at the start. */
+/** Suffix of a marker file: corruption was found, so the whole database is checked at the start. */
 const CHECK_SUFFIX = '.check';
 /** A database of at most this size is checked at each start. Arbitrary: it takes some tens of milliseconds. */
 const SMALL_BYTES = 16 * 1024 * 1024;
@@ -56,13 +56,16 @@ function isCorruption(error: unknown): boolean {
   return /malformed|not a database/i.test(message);
 }
 
-/** Turns damage of the main database into an `EnvironmentError`, and has it checked as a whole at the next start. */
+/**
+ * Converts corruption of the main database to an `EnvironmentError`, and requests a check of the whole database at the next
+ * start.
+ */
 export function mainDatabaseError(error: unknown, path: string): unknown {
   if (!isCorruption(error)) return sqliteFileError(error, path);
   try {
     writeFileSync(path + CHECK_SUFFIX, '', { flush: true });
   } catch {
-    // Without the note only a small database is checked.
+    // Without the marker only a small database is checked.
   }
   return new EnvironmentError(
     `${path} is damaged (${(error as Error).message}). Stop lbcnet and start it again: it then sets the database aside and ` +
@@ -92,7 +95,10 @@ function open(provider: SqliteProvider, path: string): SqliteDatabase {
   }
 }
 
-/** The revision by the tables, which counts where the file says less: a kill may come between a migration and its note. */
+/**
+ * The revision by the tables, if the file names a lower one: a kill between a migration and the write of the file leaves the
+ * lower one.
+ */
 function revisionOf(provider: SqliteProvider, path: string, noted: number | null): number | null {
   if (!existsSync(path)) return null;
   const database = open(provider, path);
@@ -106,7 +112,7 @@ function revisionOf(provider: SqliteProvider, path: string, noted: number | null
   }
 }
 
-/** Throws SQLite's finding where the pages contradict each other. */
+/** Throws SQLite's finding if the integrity check fails. */
 function assertWhole(database: SqliteDatabase, path: string): void {
   const note = path + CHECK_SUFFIX;
   if (!existsSync(note) && statSync(path).size > SMALL_BYTES) return;
@@ -115,7 +121,7 @@ function assertWhole(database: SqliteDatabase, path: string): void {
   rmSync(note, { force: true });
 }
 
-/** Renames a damaged database with what belongs to it. Its new path. */
+/** Renames a damaged database and its log files. Returns the new path. */
 function quarantine(path: string): string {
   let aside = `${path}.damaged`;
   for (let number = 1; existsSync(aside); number++) aside = `${path}.damaged.${number}`;
@@ -126,8 +132,8 @@ function quarantine(path: string): string {
 }
 
 /**
- * Opens the main database. A damaged one of the present revision is quarantined, and an empty one takes its place: the
- * library is rebuilt from the blobs. An older one is left to the operator, since its copy for the migration may be at fault.
+ * Opens the main database. A damaged one of the current revision is quarantined and replaced with an empty one; the library
+ * is rebuilt from the blobs. An older one is left to the operator, since its copy for the migration may be at fault.
  */
 function openOrReplaceMain(
   provider: SqliteProvider,

@@ -1,4 +1,7 @@
-/** Rows of the files from which blobs are made (`keep_blobs: false`). They lie in `lbcnet.sqlite`: lbrynet does not know them. */
+/**
+ * Rows of the files from which blobs are made (`keep_blobs: false`). They are in `lbcnet.sqlite`, since lbrynet does not
+ * know them.
+ */
 import { textList, type Statements } from '../../sqlite/statements.js';
 import type { MadeRow, OriginalRow } from './rows.js';
 
@@ -27,7 +30,7 @@ export class OriginalRows {
     }));
   }
 
-  /** Adds the row or puts it in place of the one of its stream. */
+  /** Adds the row or replaces the row of its stream. */
   put({ streamHash, sdHash, path, sizeBytes, goodStamp, seenStamp, isSame }: OriginalRow): void {
     this.#own.run(
       'insert or replace into original values (?, ?, ?, ?, ?, ?, ?)',

@@ -1,5 +1,5 @@
 /**
- * Rows about reflectors: which streams went to one, and, in the database of a reflector, which streams are complete.
+ * Rows about reflectors: streams that were sent to a reflector and, in the database of a reflector, complete streams.
  * Source: lbry-sdk lbry/extras/daemon/storage.py `update_reflected_stream`, `get_streams_to_re_reflect`.
  */
 import { textList, type Statements } from '../../sqlite/statements.js';
@@ -18,9 +18,8 @@ export class ReflectorRows {
   }
 
   /**
-   * A page of the descriptors of streams that have a file and a data blob on disk, and were never noted as reflected: those behind
-   * the row number `after`.
-   * QUIRK: lbry-sdk also lists those that were noted more than a day ago, and passes over them then.
+   * A page of the descriptors of streams that have a file and a data blob on disk, and were never recorded as reflected,
+   * after the row number `after`. QUIRK: lbry-sdk also lists streams recorded more than a day ago, and then skips them.
    */
   streamsToReflect(after: number, limit: number): HashPage {
     const rows = this.#main.all(
@@ -102,7 +101,7 @@ export class ReflectorRows {
     });
   }
 
-  /** Blobs of no stream that came before. */
+  /** Blobs without a stream that arrived before that time. */
   orphans(beforeSec: number): string[] {
     return this.#hashes(
       `select blob_hash as sd_hash from blob where status = 'finished' and added_on < ?

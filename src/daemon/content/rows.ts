@@ -9,21 +9,21 @@ export interface BlobRow {
   readonly isMine: boolean;
 }
 
-/** A blob as cleaning sees it. */
+/** A blob as the cleaning uses it. */
 export interface StoredBlob {
   readonly hash: string;
   readonly lengthBytes: number;
 }
 
-/** What the folder of blobs holds, beside what the database says. */
+/** Result of comparing the folder of blobs with the database. */
 export interface Reconciled {
-  /** Blobs that are there by both, and those that are made. */
+  /** Blobs that the folder and the database have, and those made on demand. */
   readonly finished: PackedHashes;
   /** Files named like blobs that the database does not know as finished, with a stamp of an earlier check if there is one. */
   readonly unknown: readonly (readonly [hash: string, stamp: string | null])[];
   /** Finished blobs without a file that can be made from an original. */
   readonly made: readonly MadeRow[];
-  /** Whether the rows were lost. What is in the folder may all be of one's own then. */
+  /** Whether the rows were lost. Then all blobs in the folder may be own ones. */
   readonly isLost: boolean;
 }
 
@@ -35,13 +35,13 @@ export interface OriginalRow {
   readonly sizeBytes: number;
   /** The stamp of the file when it last held what was published. */
   readonly goodStamp: string;
-  /** The stamp of the file when it was last looked at, or why it could not be used then. */
+  /** The stamp of the file at its last check, or the reason why it could not be used. */
   readonly seenStamp: string;
-  /** Whether it held what was published then. */
+  /** Whether the file held the published content at that check. */
   readonly isSame: boolean;
 }
 
-/** A blob that is made when it is needed. */
+/** A blob that is made on demand. */
 export interface MadeRow {
   readonly streamHash: string;
   readonly hash: string;
@@ -67,7 +67,7 @@ export interface NewStream {
   readonly isMine: boolean;
 }
 
-/** A peer of the DHT as it is kept over restarts. */
+/** A peer of the DHT as it is stored for the next start. */
 export interface PeerRow {
   /** 48 bytes. */
   readonly nodeId: Uint8Array;
@@ -86,7 +86,7 @@ export interface StreamBlobRow {
 
 /** Result of checking a slice of the saved files. */
 export interface LostOutputs {
-  /** Stream hashes of those that are gone. */
+  /** Stream hashes of deleted files. */
   readonly lost: readonly string[];
   /** Row number after which the next slice begins; null after the last one. */
   readonly next: number | null;
@@ -99,7 +99,7 @@ export interface HashPage {
   readonly next: number | null;
 }
 
-/** Which files are meant; what is undefined does not matter. */
+/** Filter for files; undefined members match all. */
 export interface FileFilter {
   readonly sdHash?: string | undefined;
   readonly streamHash?: string | undefined;
@@ -116,13 +116,13 @@ export interface CompletedStream {
 
 export type PinKind = 'stream' | 'channel';
 
-/** What cleaning spares: a stream by its stream hash, or all streams of a channel by its claim id as printed. */
+/** Content that the cleaning spares: a stream by its stream hash, or all streams of a channel by its claim id as printed. */
 export interface Pin {
   readonly kind: PinKind;
   readonly id: string;
 }
 
-/** A claim as it was when it was resolved or made. */
+/** A claim at the time when it was resolved or created. */
 export interface StoredClaim {
   /** `txid:nout` as printed. */
   readonly outpoint: string;
@@ -130,7 +130,7 @@ export interface StoredClaim {
   readonly claimId: string;
   readonly name: string;
   readonly amountDewies: bigint;
-  /** Below 1 where it is in no block. */
+  /** Below 1 for an unconfirmed claim. */
   readonly height: number;
   /** The bytes of its value as hexadecimal digits. */
   readonly value: string;
@@ -149,7 +149,7 @@ export interface NewFile {
   readonly place: SavedPlace | null;
   readonly status: FileStatus;
   readonly isSaved: boolean;
-  /** The transaction that paid for it, as hexadecimal digits. */
+  /** The payment transaction of the file, as hexadecimal digits. */
   readonly contentFee: string | null;
   readonly addedOn: number;
 }
@@ -172,7 +172,7 @@ export interface FileRow {
   readonly addedOn: number;
   /** Data blobs. */
   readonly blobsInStream: number;
-  /** Bytes of the data blobs together. */
+  /** Sum of the sizes of the data blobs. */
   readonly dataBytes: number;
   readonly claim: StoredClaim | null;
   readonly channelName: string | null;

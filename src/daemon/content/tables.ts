@@ -130,7 +130,7 @@ export const TABLES: readonly TableForm[] = [
 export const CREATE_TABLES = [
   ...TABLES.map(([name, columns]) => `create table if not exists ${name} (${columns.join(', ')});`),
   'create index if not exists blob_data on blob(blob_hash, blob_length, is_mine);',
-  // By these a single file, or the streams of a blob, are found among many. lbry-sdk does not mind them.
+  // Indexes for a single file and for the streams of a blob. lbry-sdk ignores them.
   'create index if not exists stream_by_sd on stream(sd_hash);',
   'create index if not exists file_by_stream on file(stream_hash);',
   'create index if not exists claim_by_id on claim(claim_id);',
@@ -142,10 +142,10 @@ export const CREATE_TABLES = [
 export const OWN_VERSION = 2;
 
 /**
- * `blob_check`: the stamp of a blob's file when its hash was last found right. `doomed_blob`: blobs whose file is to be removed;
- * a kill may come before that. `pin`: streams (by stream hash) and channels (by claim id) that cleaning spares. `stream_size`:
- * the exact bytes of a stream's file. `original`: the files from which blobs are made. `note`: what is to be done yet. A folder of an older version gets the tables
- * that it lacks.
+ * `blob_check`: the stamp of a blob's file at its last verification. `doomed_blob`: blobs whose file has to be removed, also
+ * after a kill. `pin`: streams (by stream hash) and channels (by claim id) that cleaning spares. `stream_size`: the exact
+ * bytes of a stream's file. `original`: the files from which blobs are made. `note`: open tasks. A folder of an older
+ * version gets the tables that it lacks.
  */
 export const CREATE_OWN_TABLES = `
   create table if not exists blob_check (blob_hash text primary key, stamp text not null) without rowid;

@@ -1,5 +1,5 @@
 /**
- * Addresses of peers: which are taken, their compact form, and distances between ids.
+ * Addresses of peers: the accepted ones, their compact form, and distances between ids.
  * Source: lbry-sdk lbry/dht/serialization/datagram.py, lbry/dht/peer.py, lbry/utils.py `is_valid_public_ipv4`.
  */
 import { isIPv4 } from 'node:net';
@@ -28,12 +28,15 @@ const CLOSED: readonly (readonly [network: string, prefix: number])[] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ];
-/** Inside of 192.0.0.0/24, yet public. */
+/** Public addresses within 192.0.0.0/24. */
 const OPEN: ReadonlySet<string> = new Set(['192.0.0.9', '192.0.0.10']);
 
 const numberOf = (address: string): number =>
   address.split('.').reduce((number, part) => number * 256 + Number(part), 0);
-/** Each as the number of its first address and how many there are; an own table is nearly three times as fast as `net.BlockList`. */
+/**
+ * First address as a number, and number of addresses, of each network. This table is nearly three times as fast as
+ * `net.BlockList`.
+ */
 const closed = CLOSED.map(([network, prefix]) => [numberOf(network), 2 ** (32 - prefix)] as const);
 const LOOPBACK_PREFIX = '127.';
 
@@ -65,7 +68,7 @@ export function encodeCompactAddress({ nodeId, address, port }: CompactAddress):
   return Buffer.from([...address.split('.').map(Number), port >> 8, port & 0xff, ...nodeId]);
 }
 
-/** Throws `DecodeError`. What it gives need not be the address of a peer (`isPublicAddress`, `isPeerPort`). */
+/** Throws `DecodeError`. The result is not checked to be a peer's address (`isPublicAddress`, `isPeerPort`). */
 export function decodeCompactAddress(bytes: Buffer): CompactAddress {
   if (bytes.length !== COMPACT_BYTES) throw new DecodeError('invalid length of a compact address');
   const port = bytes.readUInt16BE(4);
@@ -80,7 +83,7 @@ export function distance(a: Buffer, b: Buffer): Buffer {
   return result;
 }
 
-/** Negative where `a` is closer to the key than `b`. */
+/** Negative if `a` is closer to the key than `b`. */
 export function compareDistance(key: Buffer, a: Buffer, b: Buffer): number {
   for (let index = 0; index < ID_BYTES; index++) {
     const difference = (key[index]! ^ a[index]!) - (key[index]! ^ b[index]!);
@@ -89,7 +92,7 @@ export function compareDistance(key: Buffer, a: Buffer, b: Buffer): number {
   return 0;
 }
 
-/** How many of the first bits two ids have in common. */
+/** Number of leading bits that two ids have in common. */
 export function commonBits(a: Buffer, b: Buffer): number {
   for (let index = 0; index < ID_BYTES; index++) {
     const difference = a[index]! ^ b[index]!;

@@ -1,5 +1,5 @@
 /**
- * What other nodes announced to this one: which of them have a blob. In memory, for 24 hours, with bounds.
+ * Announcements of other nodes that have a blob. They are stored in memory for 24 hours, bounded in number.
  * Source: lbry-sdk lbry/dht/protocol/data_store.py `DictDataStore`.
  */
 import type { Clock } from '../base/clock.js';
@@ -7,9 +7,9 @@ import type { Contact } from './contact.js';
 import { ANNOUNCEMENT_MS } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
 
-/** lbry-sdk has no bounds. About 400 bytes are kept for one announcement. */
+/** lbry-sdk has no limits. An announcement uses about 400 bytes. */
 const LIMITS = { total: 100_000, perKey: 1000 } as const;
-/** Part of the bound that is freed when it is reached. */
+/** One part in this many is freed when the limit is reached. */
 const FREED_PART = 100;
 
 interface Announcement {
@@ -52,7 +52,7 @@ export class Announcements {
     this.#limits = limits;
   }
 
-  /** Announcements that are kept. */
+  /** Number of stored announcements. */
   get total(): number {
     return this.#total;
   }
@@ -69,8 +69,8 @@ export class Announcements {
   }
 
   /**
-   * Keeps the announcement, or renews it. Of a key with too many peers the oldest one goes; where there are too many
-   * announcements, the oldest of the address with the most, so that a flood displaces itself.
+   * Stores or renews the announcement. If a key has too many peers, its oldest one is removed. If there are too many
+   * announcements, the oldest of the address with the most is removed, so that a flood evicts itself.
    */
   add(hash: Buffer, contact: Contact, tcpPort: number): void {
     const key = hash.toString('latin1');
@@ -79,7 +79,7 @@ export class Announcements {
     if (known !== undefined) {
       known.atMs = atMs;
       known.tcpPort = tcpPort;
-      // To the end of its address; among the peers of the key it keeps its place.
+      // Moves it to the end of its address; its position among the peers of the key stays.
       const ofAddress = this.#byAddress.get(contact.address)!;
       ofAddress.delete(known);
       ofAddress.add(known);
@@ -113,7 +113,7 @@ export class Announcements {
     return [...byContact.values()];
   }
 
-  /** Drops what is too old or comes from bad nodes. */
+  /** Removes announcements that are too old or come from bad nodes. */
   expire(): void {
     for (const peers of this.#byKey.values())
       for (const announcement of peers.values()) if (!this.#isLive(announcement)) this.#remove(announcement);

@@ -1,15 +1,15 @@
 /**
- * Announces blobs to the DHT as they fall due. Source: lbry-sdk lbry/dht/blob_announcer.py `BlobAnnouncer`.
+ * Announces blobs to the DHT when they are due. Source: lbry-sdk lbry/dht/blob_announcer.py `BlobAnnouncer`.
  */
 import { sleep, type Clock } from '../base/clock.js';
 import type { Announced } from './node.js';
 import { RequestFailure } from './rpc.js';
 
-/** Between rounds, and before the first one. */
+/** Pause between rounds and before the first one. */
 const ROUND_MS = 60_000;
-/** Blobs of a round for each that is announced at a time. Source: `get_blobs_to_announce`. */
+/** Number of blobs of a round for each concurrent announcement. Source: `get_blobs_to_announce`. */
 const BLOBS_PER_TASK = 10;
-/** The number of acceptances that are enough where not all nodes accept. Source: `_run_consumer`. */
+/** Number of acceptances that suffices if not all nodes accept. Source: `_run_consumer`. */
 const ENOUGH = 5;
 
 export interface AnnouncerDeps {
@@ -21,9 +21,9 @@ export interface AnnouncerDeps {
   };
   /** Hashes (hexadecimal digits) whose announcement is due, the longest waiting first. */
   readonly due: (limit: number) => Promise<readonly string[]>;
-  /** Notes that these were announced now. */
+  /** Records that the hashes were announced now. */
   readonly noteAnnounced: (hashes: readonly string[]) => Promise<void>;
-  /** Announcements at a time; 0 for none. Read at each round. */
+  /** Number of concurrent announcements; 0 for none. Read at each round. */
   readonly concurrency: () => number;
   readonly warn: (text: string) => void;
 }
@@ -42,18 +42,18 @@ export class Announcer {
     this.#ended = this.#run();
   }
 
-  /** What was announced until then is noted. */
+  /** Stops, and records the finished announcements. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#ended;
   }
 
-  /** Blobs that wait for their announcement in the present round. */
+  /** Number of blobs that wait for their announcement in the current round. */
   get queueSize(): number {
     return this.#queue.length;
   }
 
-  /** A round follows at once where blobs were left over and at least one was announced. */
+  /** The next round follows at once if blobs remain and at least one was announced. */
   async #run(): Promise<void> {
     const { clock, node } = this.#deps;
     const { signal } = this.#stopping;
@@ -106,8 +106,9 @@ export class Announcer {
 }
 
 /**
- * All nodes found, at least one, keep the announcement; or more than four do, so that one node that refuses does not make the
- * blob due for ever. QUIRK: lbry-sdk always wants five, so that in a small network each blob is announced each minute.
+ * True if all found nodes, at least one, accepted the announcement, or more than four did, so that a single refusing node
+ * does not keep the blob due. QUIRK: lbry-sdk always requires five, so that a small network announces each blob every
+ * minute.
  */
 export const isAnnounced = ({ found, accepted }: Announced): boolean =>
   accepted > 0 && (accepted === found || accepted >= ENOUGH);

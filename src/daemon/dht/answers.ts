@@ -1,4 +1,4 @@
-/** What a node answers to requests. Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaRPC`, `_handle_rpc`. */
+/** Responses of a node to requests. Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaRPC`, `_handle_rpc`. */
 import { createHash } from 'node:crypto';
 import { encodeCompactAddress } from './addresses.js';
 import type { Announcements } from './announcements.js';
@@ -10,7 +10,7 @@ import type { PeerBook } from './peerBook.js';
 import type { RoutingTable } from './routingTable.js';
 import type { Tokens } from './tokens.js';
 
-/** A request that is refused; the asker gets an error. Types are the names of Python's exceptions. */
+/** A refused request, answered with an error. Types are the names of Python's exceptions. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly type: string;
@@ -37,7 +37,7 @@ export interface AnswersDeps {
 
 const shortHex = (id: Buffer): string => id.subarray(0, 4).toString('hex');
 
-/** The hash of 48 bytes. Throws as `len` of Python and the checks after it do; `fault` begins the text. */
+/** The hash of 48 bytes. Throws as Python's `len` and the checks after it do; `fault` is the prefix of the text. */
 function hashOf(value: BValue | undefined, fault: string): Buffer {
   if (value === undefined) throw new Refusal('IndexError', 'tuple index out of range');
   if (typeof value === 'number' || typeof value === 'bigint')
@@ -54,7 +54,7 @@ export class Answers {
     this.#deps = deps;
   }
 
-  /** Throws `Refusal`. An announcement is kept. */
+  /** Answers a request and stores an announcement. Throws `Refusal`. */
   answer(asker: Contact, { method, args }: RequestDatagram): BValue {
     const { ownId } = this.#deps;
     if (asker.nodeId.equals(ownId)) {
@@ -116,14 +116,14 @@ export class Answers {
     ]);
     if (page === 0) answer.set('contacts', this.#findNode(asker, key));
     const peers = this.#peersFor(asker, key);
-    // QUIRK: lbry-sdk tells too few pages from 17 peers on.
+    // QUIRK: lbry-sdk reports too few pages from 17 peers on.
     answer.set('p', Math.ceil(peers.length / K));
     const shown = peers.slice(page * K, page * K + K);
     if (shown.length > 0) answer.set(key.toString('latin1'), shown);
     return answer;
   }
 
-  /** Compact addresses of those who have the blob, in an order that is the same for each page. */
+  /** Compact addresses of the peers that have the blob, in the same order for each page. */
   #peersFor(asker: Contact, key: Buffer): Buffer[] {
     const { announcements, book, ownPlace, hasBlob, ownId } = this.#deps;
     const askerPort = book.tcpPortOf(asker);
@@ -139,7 +139,7 @@ export class Answers {
     return peers.length > K ? this.#shuffled(peers) : peers;
   }
 
-  /** By hashes with the own id, so that another node shows others first and a peer that comes moves none of the rest. */
+  /** Orders peers by hashes with the own id, so that other nodes use another order and a new peer moves no other peer. */
   #shuffled(peers: readonly Buffer[]): Buffer[] {
     return peers
       .map((peer) => [createHash('sha256').update(this.#deps.ownId).update(peer).digest(), peer] as const)

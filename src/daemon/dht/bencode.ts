@@ -1,9 +1,9 @@
 /**
- * Bencoding as the DHT has it: keys of dictionaries are integers or bytes. Owns the format alone.
+ * Bencoding of the DHT: keys of dictionaries are integers or bytes. Format only.
  * Source: lbry-sdk lbry/dht/serialization/bencoding.py.
  */
 
-/** Bytes of a datagram that say nothing. */
+/** Bytes that are not a valid datagram. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
@@ -79,7 +79,7 @@ class Decoder {
     return mark;
   }
 
-  /** The integer that is written from `from` up to the next `end`, which is passed over. */
+  /** Reads the integer from `from` up to the next `end` and moves behind `end`. */
   private number(from: number, end: string): number | bigint {
     const to = this.data.indexOf(end, this.at);
     const text = to < from ? '' : this.data.toString('latin1', from, to);
@@ -100,7 +100,7 @@ class Decoder {
   private bytes(): Buffer {
     const length = Number(this.number(this.at, ':'));
     if (length < 0) throw new DecodeError('a negative length');
-    // QUIRK: bytes that are cut short are taken.
+    // QUIRK: truncated bytes are accepted.
     const bytes = this.data.subarray(this.at, this.at + length);
     this.at += length;
     return bytes;
@@ -114,7 +114,7 @@ class Decoder {
     return items;
   }
 
-  /** QUIRK: the end of a dictionary is not passed over, so it ends what surrounds it too. */
+  /** QUIRK: the end mark of a dictionary is not consumed, so it also ends the enclosing container. */
   private dict(depth: number): Dict {
     const dict: Dict = new Map();
     this.at++;
@@ -128,7 +128,7 @@ class Decoder {
   }
 }
 
-/** The first value of the bytes; what follows it is not looked at. Throws `DecodeError`. */
+/** The first value of the bytes; the rest is ignored. Throws `DecodeError`. */
 export function bdecode(data: Buffer): BValue {
   return new Decoder(data).value(0);
 }

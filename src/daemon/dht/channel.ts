@@ -1,4 +1,4 @@
-/** Values that are found one after the other, for one reader. */
+/** Queue of found values for one reader. */
 export class Channel<Value> implements AsyncIterable<Value> {
   readonly #values: Value[] = [];
   #isEnded = false;
@@ -10,7 +10,7 @@ export class Channel<Value> implements AsyncIterable<Value> {
     this.#wake?.();
   }
 
-  /** The reader still gets what was pushed. */
+  /** Ends the queue. The reader still receives the pushed values. */
   end(): void {
     this.#isEnded = true;
     this.#wake?.();

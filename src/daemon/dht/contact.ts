@@ -1,4 +1,7 @@
-/** Who is reached over UDP: nodes with an id and, before their ids are known, places. Source: lbry-sdk lbry/dht/peer.py `KademliaPeer`. */
+/**
+ * Targets over UDP: nodes with an id, and endpoints before their ids are known. Source: lbry-sdk lbry/dht/peer.py
+ * `KademliaPeer`.
+ */
 import { isPeerPort, isPublicAddress } from './addresses.js';
 import { ID_BYTES } from './datagrams.js';
 
@@ -9,14 +12,14 @@ export interface Endpoint {
   readonly udpPort: number;
 }
 
-/** A node of the DHT. Two contacts are the same when their `key` is. */
+/** A node of the DHT. Contacts with the same `key` are the same. */
 export interface Contact extends Endpoint {
   /** 48 bytes. */
   readonly nodeId: Buffer;
   readonly key: string;
 }
 
-/** A request goes to a node, or to a place whose node will tell its id. */
+/** Target of a request: a node, or an endpoint whose node reports its id. */
 export type Target = Contact | (Endpoint & { readonly nodeId: null });
 
 export const endpointKey = (address: string, udpPort: number): string => `${address}:${udpPort}`;
@@ -27,7 +30,7 @@ export function endpointFault(address: string, udpPort: number, allowLocalhost: 
   return isPublicAddress(address, allowLocalhost) ? null : `invalid ip address: '${address}'`;
 }
 
-/** Unchecked, for addresses that were checked before. */
+/** Creates a contact without checks, for checked addresses. */
 export const contactAt = (nodeId: Buffer, address: string, udpPort: number): Contact => ({
   nodeId,
   address,

@@ -24,7 +24,7 @@ interface Ids {
 
 export interface RequestDatagram extends Ids {
   readonly type: 'request';
-  /** Bytes in all that is well meant. */
+  /** Bytes in valid requests. */
   readonly method: BValue;
   /** The last is a dictionary with `protocolVersion`. */
   readonly args: readonly BValue[];
@@ -44,7 +44,7 @@ export interface ErrorDatagram extends Ids {
 
 export type Datagram = RequestDatagram | ResponseDatagram | ErrorDatagram;
 
-/** The arguments, their last being a dictionary that tells the version of the protocol. */
+/** The arguments with a last one, a dictionary with the protocol version. */
 function withVersion(args: readonly BValue[]): BValue[] {
   const last = args.at(-1);
   if (last instanceof Map) return [...args.slice(0, -1), new Map([...last, [VERSION_KEY, 1]])];
@@ -93,13 +93,13 @@ function membersOf(datagram: Datagram): readonly BValue[] {
   }
 }
 
-/** The bytes, whatever their number; senders keep to `MAX_DATAGRAM_BYTES`. */
+/** The bytes without a length limit; senders check `MAX_DATAGRAM_BYTES`. */
 export function encodeDatagram(datagram: Datagram): Buffer {
   const members = [TYPE[datagram.type], datagram.rpcId, datagram.nodeId, ...membersOf(datagram)];
   return bencode(new Map(members.map((member, index) => [index, member])));
 }
 
-/** Members by the text of their keys: integers are taken as text too. */
+/** Members by the text of their keys; integers become text. */
 function byName(dict: Dict): Map<string, BValue> {
   return new Map([...dict].map(([key, value]: [DictKey, BValue]) => [String(key), value]));
 }

@@ -1,9 +1,9 @@
-/** Which datagrams are looked at: this many a second from an address and in all. What is beyond is dropped before it is read. */
+/** Rate limits for datagrams, for each address and in total. Datagrams beyond a limit are dropped before they are read. */
 import { isIPv4 } from 'node:net';
 import type { Clock } from '../base/clock.js';
 import { Lru } from './lru.js';
 
-/** A seeder that announces ten blobs at a time to few nodes stays well below. */
+/** A seeder that announces ten blobs at a time to few nodes stays well below the limit. */
 const PER_ADDRESS = { perSec: 200, burst: 400 } as const;
 const IN_ALL = { perSec: 5000, burst: 10_000 } as const;
 const ADDRESSES = 16_384;
@@ -42,7 +42,7 @@ export class FloodGate {
   readonly #clock: Clock;
   readonly #all: Bucket;
   readonly #byPlace = new Lru<string, Bucket>(ADDRESSES);
-  /** Datagrams that were dropped. */
+  /** Number of dropped datagrams. */
   dropped = 0;
 
   constructor(clock: Clock) {
@@ -50,7 +50,7 @@ export class FloodGate {
     this.#all = new Bucket(IN_ALL, clock.nowMs());
   }
 
-  /** Whether a datagram from there is to be read. */
+  /** Whether a datagram from the address is accepted. */
   admits(address: string, port: number): boolean {
     const nowMs = this.#clock.nowMs();
     const isAdmitted = this.#bucketOf(address, port).take(nowMs) && this.#all.take(nowMs);
@@ -58,7 +58,7 @@ export class FloodGate {
     return isAdmitted;
   }
 
-  /** A request was sent there, so an answer comes on top. */
+  /** Raises the limit of an address by one response after a request to it. */
   expect(address: string, port: number): void {
     this.#bucketOf(address, port).give();
     this.#all.give();

@@ -1,5 +1,5 @@
 /**
- * Lookups: nodes near a key are asked for nearer ones, five at a time, until none is left to ask.
+ * Lookups: queries nodes near a key for nearer ones, five at a time, until no node is left.
  * Source: lbry-sdk lbry/dht/protocol/iterative_find.py.
  */
 import { compareDistance } from './addresses.js';
@@ -9,21 +9,21 @@ import { ALPHA, K } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
 import { RequestFailure, type BlobPeer, type FoundValue } from './rpc.js';
 
-/** A network of liars cannot keep a lookup going for longer. */
+/** Maximum number of probes, so that lying nodes cannot extend a lookup for ever. */
 const MAX_PROBES = 400;
 /** Contacts that a lookup remembers, the nearest ones. */
 const MAX_KNOWN = 512;
-/** Peers that a lookup of a value gives. */
+/** Maximum number of peers from a lookup of a value. */
 const MAX_PEERS = 5000;
 
 export interface LookupDeps {
   readonly ownId: Buffer;
   readonly book: PeerBook;
-  /** Whether the node itself is reached there. */
+  /** Whether the address is the node's own. */
   readonly isSelf: (address: string, udpPort: number) => boolean;
 }
 
-/** What a probed node brought: contacts, and whether it is to be probed again or the lookup may end. */
+/** Result of a probe: contacts, and whether the node has to be probed again or the lookup can end. */
 interface ProbeResult {
   readonly contacts: readonly Contact[];
   readonly again?: boolean;
@@ -120,8 +120,8 @@ class Lookup {
 }
 
 /**
- * The nodes nearest to the key that answered recently, the nearest first. It ends as soon as the node of that very id is
- * found. `seeds` are where it begins.
+ * The nodes nearest to the key that answered recently, the nearest first. It ends as soon as the node with that id is found.
+ * It starts at `seeds`.
  */
 export async function lookUpNodes(
   deps: LookupDeps & { readonly findNode: (target: Target, key: Buffer) => Promise<Contact[]> },
@@ -166,7 +166,7 @@ export function lookUpPeers(
     const repeats = answer.peers.some((peer) => seen.has(peerKey(peer)));
     for (const peer of answer.peers) seen.add(peerKey(peer));
     give(answer.peers);
-    // lbry-sdk tells too few pages from 17 peers on, so the page after the last one it tells is asked for too.
+    // lbry-sdk reports too few pages from 17 peers on, so the page after the last reported one is requested too.
     const again = !repeats && answer.peers.length >= K && page < answer.pages && given.size < MAX_PEERS;
     pages.set(place, { next: page + 1, seen });
     return { contacts: answer.contacts, again };

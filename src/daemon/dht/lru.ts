@@ -1,4 +1,4 @@
-/** A map that forgets what was not used for the longest time. */
+/** A map that evicts the least recently used entry. */
 export class Lru<Key, Value> {
   readonly #limit: number;
   readonly #entries = new Map<Key, Value>();

@@ -1,5 +1,5 @@
 /**
- * A node of the DHT: joins the network and stays in it, announces blobs, finds those who have them, answers others.
+ * A node of the DHT: joins the network, announces blobs, finds peers that have blobs, and answers requests.
  * Source: lbry-sdk lbry/dht/node.py `Node`.
  */
 import { sleep, type Clock, type RandomSource } from '../base/clock.js';
@@ -18,14 +18,14 @@ import type { UdpPort } from './udpPort.js';
 
 /** Pauses between attempts to join. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
-/** Stored peers with which joining begins. */
+/** Number of stored peers that are asked first when joining. */
 const MAX_SEEDS = 200;
-/** Nodes that a lookup gives; as many more when joining. Source: `peer_search`, `join_network`. */
+/** Number of nodes from a lookup, and from a lookup while joining. Source: `peer_search`, `join_network`. */
 const [LOOKUP_NODES, JOIN_NODES] = [2 * K, 4 * K];
-/** Stored for the next start; more are of no use. */
+/** Maximum number of peers that are stored for the next start. */
 const MAX_STORED = 2000;
 
-/** A peer as it is kept over restarts. */
+/** A peer as it is stored for the next start. */
 export interface StoredPeer {
   /** 48 bytes. */
   readonly nodeId: Uint8Array;
@@ -48,10 +48,10 @@ export interface DhtNodeOptions {
   readonly knownNodes: () => Promise<readonly Endpoint[]>;
   readonly peerStore: {
     load(): Promise<readonly StoredPeer[]>;
-    /** Puts these in place of all. */
+    /** Replaces all stored peers. */
     save(peers: readonly StoredPeer[]): Promise<void>;
   };
-  /** Where others reach this node. The address is null while it is not known; ports are those that a gateway forwards. */
+  /** External address of this node, null while unknown, and the ports that a gateway forwards. */
   readonly external: () => {
     readonly address: string | null;
     readonly udpPort: number;
@@ -59,11 +59,11 @@ export interface DhtNodeOptions {
   };
   /** Whether this node has the blob (hexadecimal digits), whole and on disk. */
   readonly hasBlob: (hash: string) => boolean;
-  /** Peers on the loopback network are taken too: for tests and networks on one machine. */
+  /** Accepts peers on the loopback network: for tests and networks on one machine. */
   readonly allowLocalhost?: boolean;
 }
 
-/** Nodes near a hash that were asked to keep an announcement, and those that did. */
+/** Number of nodes near a hash that were asked to store an announcement, and of those that did. */
 export interface Announced {
   readonly found: number;
   readonly accepted: number;
@@ -154,7 +154,7 @@ export class DhtNode {
     return this.#isJoined && this.table.size > 0;
   }
 
-  /** Resolves while the node knows others, else as soon as it does. */
+  /** Resolves as soon as the node knows other nodes. */
   joined(): Promise<void> {
     if (this.isJoined) return Promise.resolve();
     return new Promise((resolve) => {
@@ -166,7 +166,7 @@ export class DhtNode {
     return this.table.buckets;
   }
 
-  /** Rejects with `RequestFailure`, for an address that no peer can have with `RangeError`. */
+  /** Rejects with `RequestFailure`, or with `RangeError` for an address that a peer cannot have. */
   async ping(nodeId: Buffer, address: string, udpPort: number): Promise<void> {
     const fault = endpointFault(address, udpPort, this.#options.allowLocalhost ?? false);
     if (fault !== null) throw new RangeError(fault);
@@ -188,7 +188,7 @@ export class DhtNode {
     });
   }
 
-  /** Peers that announced the hash, in groups as they are found, those first that announced it to this node. */
+  /** Peers that announced the hash, in groups as they are found. Peers that announced it to this node come first. */
   async *findPeers(key: Buffer, signal: AbortSignal): AsyncGenerator<readonly BlobPeer[]> {
     const known = this.announcements
       .peersOf(key)
@@ -219,7 +219,7 @@ export class DhtNode {
     return { found: nodes.length, accepted: accepted.filter(Boolean).length };
   }
 
-  /** Looks up ids all over the table, pings what is not known to answer, drops old announcements, stores the peers. */
+  /** Looks up ids of all parts of the table, pings contacts in an unknown state, removes old announcements, stores the peers. */
   async refresh(): Promise<void> {
     const { random } = this.#options;
     this.announcements.expire();
@@ -239,7 +239,7 @@ export class DhtNode {
     await this.#savePeers();
   }
 
-  /** Puts the contact into the table as soon as its turn comes. */
+  /** Queues the contact for the table. */
   add(contact: Contact): void {
     this.#keeper.add(contact);
   }
@@ -262,7 +262,7 @@ export class DhtNode {
     }
   }
 
-  /** A refused token is asked for again. */
+  /** A refused token is requested again. */
   async #storeAt(node: Contact, hash: Buffer): Promise<boolean> {
     const { tcpPort } = this.#options.external();
     const hadToken = this.book.tokenOf(node.nodeId) !== null;
@@ -278,8 +278,8 @@ export class DhtNode {
   }
 
   /**
-   * Only a node that replied joins the table; one that never did is pinged later. lbry-sdk waits five minutes with each; here the
-   * first nodes of a network know each other within seconds.
+   * Only a node that replied enters the table; another one is pinged later. lbry-sdk delays each ping by five minutes; here
+   * the first nodes of a network know each other within seconds.
    */
   #noteRequest(contact: Contact): void {
     const goodness = this.book.goodness(contact);

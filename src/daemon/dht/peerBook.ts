@@ -1,5 +1,5 @@
 /**
- * What is known of contacts: whether they answer, their tokens, their ports for blobs. Bounded; the least recently used goes.
+ * State of contacts: replies, failures, tokens, ports for blobs. Bounded; the least recently used entry is evicted.
  * Source: lbry-sdk lbry/dht/peer.py `PeerManager`.
  */
 import type { Clock } from '../base/clock.js';
@@ -43,14 +43,14 @@ export class PeerBook {
   }
 
   /**
-   * Notes a datagram that says nothing, or an absurd request. It counts as a failure only where the place never replied:
-   * anyone can send such datagrams in the name of a node that works.
+   * Records an invalid datagram or request. It counts as a failure only if the endpoint never replied, since anyone can
+   * forge the source address of a working node.
    */
   noteNonsense(place: Endpoint): void {
     if (this.lastRepliedMs(place) === null) this.noteFailure(place);
   }
 
-  /** Notes a reply; its sender is the node that has the id from now on. */
+  /** Records a reply; its sender owns the id from now on. */
   noteReply(contact: Contact): void {
     this.#repliedMs.set(endpointKey(contact.address, contact.udpPort), this.#clock.nowMs());
     this.#byId.set(idKey(contact.nodeId), contact);
@@ -67,7 +67,7 @@ export class PeerBook {
 
   /**
    * Good: replied within 12 minutes, and after its last failure. Bad: failed after its last reply, or twice without any, within
-   * the times above. Source: `contact_triple_is_good`. QUIRK: there failures are never forgotten, though they were meant to be.
+   * the times above. Source: `contact_triple_is_good`. QUIRK: lbry-sdk never forgets failures, against its intention.
    */
   goodness({ address, udpPort }: Endpoint): Goodness {
     const place = endpointKey(address, udpPort);

@@ -1,6 +1,7 @@
 /**
- * Peers for downloads out of the DHT and of trackers. A peer of the DHT is given when its node is known to answer, else after a
- * ping. Source: lbry-sdk lbry/dht/node.py `_peers_for_value_producer`, lbry/torrent/tracker.py `enqueue_tracker_search`.
+ * Peers for downloads from the DHT and trackers. A peer from the DHT is returned at once if its node is known to answer,
+ * otherwise after a ping. Source: lbry-sdk lbry/dht/node.py `_peers_for_value_producer`, lbry/torrent/tracker.py
+ * `enqueue_tracker_search`.
  */
 import { Channel } from './channel.js';
 import { contactAt, endpointFault, type Contact } from './contact.js';
@@ -15,7 +16,7 @@ const OLD_PORTS = { tcpFirst: 3333, tcpEnd: 3400, udpFirst: 4444 } as const;
 
 /** Source: BEP 15; the peers that a tracker reports. */
 export interface TrackerSearch {
-  /** Peers in groups, as trackers answer. It does not throw. */
+  /** Peers in groups, as trackers answer. Does not throw. */
   search(hash: Buffer, signal: AbortSignal): AsyncIterable<readonly ContentPeer[]>;
 }
 
@@ -25,7 +26,7 @@ export interface PeerFinderDeps {
   readonly trackers: TrackerSearch | null;
   readonly external: () => { readonly address: string | null; readonly tcpPort: number };
   readonly allowLocalhost?: boolean;
-  /** Whether this daemon is shown too where a tracker reports it, as `peer_list` of lbry-sdk shows it. */
+  /** Whether this daemon itself is included if a tracker reports it, as in `peer_list` of lbry-sdk. */
   readonly showsOwn?: boolean;
 }
 

@@ -10,9 +10,9 @@ import { K } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
 
 const ID_BITS = BigInt(ID_BYTES * 8);
-/** The first bucket of a bootstrap node holds this many. lbry-sdk has no bound there; memory has. */
+/** Size of the first bucket of a bootstrap node. lbry-sdk has no limit; memory has one. */
 const BOOTSTRAP_CAPACITY = 65_536;
-/** A contact that replied so recently is not pinged to find out whether it may be replaced. */
+/** A contact that replied within this time is not probed for replacement. */
 const RECENT_MS = 60_000;
 /** With fewer filled buckets, random ids are looked up too. */
 const FEW_BUCKETS = 3;
@@ -20,7 +20,7 @@ const FEW_BUCKETS = 3;
 const toNumber = (id: Buffer): bigint => BigInt(`0x${id.toString('hex')}`);
 const toId = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(ID_BYTES * 2, '0'), 'hex');
 
-/** Distances from `min` up to below `max`; contacts in the order in which they were heard last. */
+/** Distances from `min` up to below `max`; contacts in the order of their last messages. */
 export interface Bucket {
   readonly min: bigint;
   readonly max: bigint;
@@ -34,7 +34,7 @@ interface MutableBucket extends Bucket {
   readonly capacity: number;
 }
 
-/** Asks the contact whether it is there. */
+/** Pings the contact; resolves to whether it answered. */
 export type Probe = (contact: Contact) => Promise<boolean>;
 
 export interface RoutingTableOptions {
@@ -114,8 +114,8 @@ export class RoutingTable {
   }
 
   /**
-   * Adds the contact or renews it. Where its bucket is full and not to be split, a contact of it is probed and makes room if it is
-   * silent. Resolves to whether the contact is in the table. The table may change while a probe runs.
+   * Adds or renews the contact. If its bucket is full and cannot be split, one of its contacts is probed and removed if it
+   * does not answer. Resolves to whether the contact is in the table. The table may change while a probe runs.
    */
   async add(contact: Contact, probe: Probe): Promise<boolean> {
     for (;;) {
@@ -156,7 +156,7 @@ export class RoutingTable {
     return this.#buckets[this.indexOf(nodeId)]!;
   }
 
-  /** A node that came back with another id takes the place of the old one. */
+  /** A node with a new id replaces the contact with its old id. */
   #removeOtherIdAt({ address, udpPort, nodeId }: Contact): void {
     const known = this.#byEndpoint.get(endpointKey(address, udpPort));
     if (known !== undefined && !known.nodeId.equals(nodeId)) this.remove(known);
@@ -180,7 +180,7 @@ export class RoutingTable {
     return true;
   }
 
-  /** Near buckets are split, and any into which a node would come that is nearer than the k-th nearest. */
+  /** Splits near buckets, and any bucket for a node that is nearer than the k-th nearest contact. */
   #shouldSplit(index: number, nodeId: Buffer): boolean {
     const { ownId, splitUnder } = this.#options;
     const { min, max } = this.#buckets[index]!;
@@ -201,7 +201,7 @@ export class RoutingTable {
     this.#buckets.splice(index + 1, 0, upper);
   }
 
-  /** The contact to probe for the sake of a new one: the least recent that is not good. Null: all were heard just now. */
+  /** The contact to probe before a new one is added: the least recent one that is not good. Null if all replied recently. */
   #candidate({ contacts }: Bucket): Contact | null {
     const { book, clock } = this.#options;
     const isRecent = (contact: Contact): boolean => {
@@ -215,8 +215,8 @@ export class RoutingTable {
   }
 
   /**
-   * Gives the range of an empty bucket to its neighbours. QUIRK (copied, so that ranges agree): between the halves of a range
-   * that was given to two neighbours one distance is missing; the table puts it into the upper one.
+   * Merges the range of an empty bucket into the adjacent buckets. QUIRK (copied, so that ranges agree): if the range is
+   * split between two buckets, one distance between the halves is missing; the table assigns it to the upper one.
    */
   #joinEmptyBuckets(): void {
     for (;;) {

@@ -32,7 +32,7 @@ const MAX_CONTACTS = 2 * K;
 /** Requests that wait for an answer. */
 const MAX_WAITING = 4096;
 
-/** A request that brought nothing: no answer in time, an error, or an answer that says nothing. */
+/** A failed request: timeout, error or invalid response. */
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';
   readonly reason: 'timeout' | 'error' | 'closed';
@@ -53,7 +53,7 @@ export interface BlobPeer {
 export interface FoundValue {
   readonly contacts: readonly Contact[];
   readonly peers: readonly BlobPeer[];
-  /** Pages of peers that the node says it has. */
+  /** Number of pages of peers that the node reports. */
   readonly pages: number;
 }
 
@@ -94,7 +94,7 @@ export class Rpc {
     deps.port.listen((data, address, port) => this.#receive(data, address, port));
   }
 
-  /** Ends all requests that wait. */
+  /** Ends all pending requests. */
   close(): void {
     this.#isOpen = false;
     for (const rpcId of [...this.#waiting.keys()]) this.#fail(rpcId, 'closed', 'the DHT was stopped');
@@ -112,7 +112,7 @@ export class Rpc {
     return this.#contactsOf(await this.#request(target, findNodeRequest(this.#ids(), key)), target);
   }
 
-  /** Peers that have the blob, by pages from 0 on; contacts come with page 0. The token is kept. */
+  /** Peers that have the blob, by pages from 0 on; page 0 includes contacts. The token is stored. */
   async findValue(target: Target, key: Buffer, page: number): Promise<FoundValue> {
     const answer = await this.#request(target, findValueRequest(this.#ids(), key, page));
     if (!(answer instanceof Map)) throw this.#malformed(target, 'findValue');
@@ -129,7 +129,7 @@ export class Rpc {
     return { contacts, peers, pages: typeof pages === 'number' ? pages : 0 };
   }
 
-  /** Announces that this node serves the blob at the TCP port; asks for a token first where none is known. */
+  /** Announces that this node serves the blob at the TCP port; requests a token first if it has none. */
   async store(target: Contact, key: Buffer, tcpPort: number): Promise<void> {
     const { book } = this.#deps;
     if (book.tokenOf(target.nodeId) === null) await this.findValue(target, key, 0);
@@ -169,7 +169,7 @@ export class Rpc {
     if (data.length <= MAX_DATAGRAM_BYTES) this.#deps.port.send(data, address, port);
   }
 
-  /** The request of the id, which waits no longer. */
+  /** Removes and returns the pending request with the id. */
   #taken(rpcId: string): Waiting | null {
     const waiting = this.#waiting.get(rpcId);
     if (waiting === undefined) return null;
@@ -247,7 +247,7 @@ export class Rpc {
     waiting.reject(new RequestFailure('error', text));
   }
 
-  /** Contacts with addresses that peers cannot have are left out. Throws where the answer is not a list. */
+  /** The contacts in a response, without invalid addresses. Throws if the response is not a list. */
   #contactsOf(value: BValue, target: Target): Contact[] {
     if (!Array.isArray(value)) throw this.#malformed(target, 'findNode');
     return (value as readonly BValue[]).slice(0, MAX_CONTACTS).flatMap((triple) => {
@@ -257,7 +257,7 @@ export class Rpc {
     });
   }
 
-  /** Null if an address is not that of a peer: such an answer is worth nothing. */
+  /** The peers in a response; null if an address is invalid, since such a response is not trusted. */
   #peersOf(value: BValue): BlobPeer[] | null {
     if (!Array.isArray(value)) return null;
     const peers: BlobPeer[] = [];
@@ -272,7 +272,7 @@ export class Rpc {
   }
 }
 
-/** Null for what is not a datagram. */
+/** Decodes a datagram; null if it is invalid. */
 function decoded(data: Buffer): Datagram | null {
   try {
     return decodeDatagram(data);

@@ -1,5 +1,5 @@
 /**
- * Brings contacts into the routing table one at a time, and pings those whose state is unknown.
+ * Adds contacts to the routing table one at a time, and pings contacts in an unknown state.
  * Source: lbry-sdk lbry/dht/protocol/protocol.py `routing_table_task`, `PingQueue`.
  */
 import { sleep, type Clock } from '../base/clock.js';
@@ -7,7 +7,7 @@ import { endpointKey, type Contact, type Target } from './contact.js';
 import type { PeerBook } from './peerBook.js';
 import type { RoutingTable } from './routingTable.js';
 
-/** Contacts that wait to be added, and to be pinged; more are passed over. */
+/** Maximum number of contacts that wait to be added or pinged; others are dropped. */
 const MAX_WAITING = 2000;
 const PING_EVERY_MS = 1000;
 
@@ -16,7 +16,7 @@ export interface TableKeeperDeps {
   readonly table: RoutingTable;
   readonly book: PeerBook;
   readonly ownId: Buffer;
-  /** Resolves to whether it answered; an answer brings it into the table. */
+  /** Resolves to whether the target answered. A node that answers enters the table. */
   readonly ping: (target: Target) => Promise<boolean>;
   readonly stopping: AbortSignal;
 }
@@ -51,7 +51,7 @@ export class TableKeeper {
     this.#deps.table.remove(contact);
   }
 
-  /** Pings each after the delay, at most one a second. One that is good by then joins the table without a ping. */
+  /** Pings each target after the delay, at most one a second. A contact that is good by then enters the table without a ping. */
   pingLater(targets: Iterable<Target>, delayMs: number): void {
     const atMs = this.#deps.clock.nowMs() + delayMs;
     for (const target of targets) {

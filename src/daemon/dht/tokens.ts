@@ -1,6 +1,7 @@
 /**
- * Tokens: a node gives one to an address that asks, and takes announcements from that address only with it. The secret changes
- * every five minutes; tokens of the secret before it still count. Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaRPC`.
+ * Tokens: a node sends a token to each address that queries it, and accepts announcements from that address only with the
+ * token. The secret changes every five minutes; tokens of the previous secret are still valid. Source: lbry-sdk
+ * lbry/dht/protocol/protocol.py `KademliaRPC`.
  */
 import { createHash } from 'node:crypto';
 import type { RandomSource } from '../base/clock.js';

@@ -1,13 +1,13 @@
-/** A UDP port as the DHT and trackers use it, and the one over a real IPv4 socket. */
+/** Interface of a UDP port for the DHT and trackers, and its implementation by an IPv4 socket. */
 import { createSocket } from 'node:dgram';
 import { EnvironmentError } from '../../util/text/environmentError.js';
 
 export type DatagramListener = (data: Buffer, address: string, port: number) => void;
 
 export interface UdpPort {
-  /** Datagrams may be lost without notice. It does not throw, also after `close`. */
+  /** Datagrams may be lost without notice. Does not throw, even after `close`. */
   send(data: Buffer, address: string, port: number): void;
-  /** Sets who gets the datagrams. */
+  /** Sets the receiver of the datagrams. */
   listen(listener: DatagramListener): void;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Binds a socket; port 0 is any free one. Throws `EnvironmentError` where that fails: `what` names the user of the port
+ * Binds a socket; port 0 is any free one. Throws `EnvironmentError` on failure: `what` names the user of the port
  * and `settings` the settings that choose the port and the address.
  */
 export async function openUdpSocket(
@@ -42,7 +42,7 @@ export async function openUdpSocket(
     socket.bind(port, address, resolve);
   });
   socket.removeAllListeners('error');
-  // Errors of single datagrams, such as an unreachable network, show as missing answers.
+  // Errors of single datagrams, such as an unreachable network, lead to timeouts of requests.
   socket.on('error', () => undefined);
   let isOpen = true;
   return {

@@ -1,4 +1,4 @@
-/** Bytes to and from peers. Source: lbry-sdk lbry/connection_manager.py `ConnectionManager`. */
+/** Counts bytes to and from peers. Source: lbry-sdk lbry/connection_manager.py `ConnectionManager`. */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { float } from '../base/answerJson.js';
 import type { Clock, Timer } from '../base/clock.js';
@@ -45,7 +45,7 @@ export class Bandwidth {
   #timer: Timer | null = null;
   #windowBeganMs = 0;
 
-  /** `isOn` is read at each use: while it is false nothing is counted, and what was is forgotten. */
+  /** `isOn` is read at each use: while it is false nothing is counted and old counts are dropped. */
   constructor(clock: Clock, isOn: () => boolean) {
     this.#clock = clock;
     this.#isOn = isOn;
@@ -60,7 +60,7 @@ export class Bandwidth {
     if (this.#begin()) this.#in.add(peer, bytes);
   }
 
-  /** Windows end by a timer only while something comes or goes. */
+  /** The timer of windows runs only during transfers. */
   #begin(): boolean {
     if (!this.#isOn()) {
       this.#forget();
@@ -90,7 +90,7 @@ export class Bandwidth {
     this.#out = new Direction();
   }
 
-  /** What `status` shows as `blob_manager.connections`; `{}` while counting is switched off. */
+  /** Value of `blob_manager.connections` in `status`; `{}` while counting is off. */
   status(): JsonOut {
     if (!this.#isOn()) {
       this.#forget();

@@ -1,7 +1,6 @@
 /**
- * The client of the blob exchange as other parts use it: a swarm for each stream under way, fed with peers from the DHT,
- * from trackers and from the settings, and with HTTP servers of blobs.
- * Source: lbry-sdk lbry/stream/downloader.py `StreamDownloader`.
+ * Client of the blob exchange: one swarm for each running stream download, with peers from the DHT, trackers and settings,
+ * and with HTTP blob servers. Source: lbry-sdk lbry/stream/downloader.py `StreamDownloader`.
  */
 import { setMaxListeners } from 'node:events';
 import { isIPv4 } from 'node:net';
@@ -15,17 +14,17 @@ import type { BlobFetcher, BlobKeeper, DownloadProgress, FetchOptions, NamedPeer
 import type { RateLimiter } from './rateLimiter.js';
 import { Swarm } from './swarm.js';
 
-/** How long connections of a stream are kept when nothing of it is wanted. Servers close after 30 s. */
+/** Time for which idle connections of a stream stay open. Servers close them after 30 s. */
 const KEEP_MS = 25_000;
-/** Between two lookups of peers. The pause doubles up to the second figure. Arbitrary. */
+/** Pause between two lookups of peers. It doubles up to the second value. Arbitrary. */
 const LOOKUP_PAUSE_MS = 2000;
 const MAX_LOOKUP_PAUSE_MS = 60_000;
-/** How long the addresses of a host name are kept. Source: lbry-sdk lbry/utils.py `resolve_host`. */
+/** Time for which the addresses of a host name are cached. Source: lbry-sdk lbry/utils.py `resolve_host`. */
 const DNS_MS = 300_000;
-/** Blobs that an HTTP server is asked for at a time. Arbitrary. */
+/** Number of concurrent blob requests to an HTTP server. Arbitrary. */
 const LINES_OF_SERVER = 4;
 
-/** Settings as they are at each use. */
+/** Settings, read at each use. */
 export interface ExchangeSettings {
   readonly fixedPeers: readonly (readonly [host: string, port: number])[];
   readonly fixedPeerDelayMs: number;
@@ -39,7 +38,7 @@ export interface ExchangeSettings {
 
 export interface BlobExchangeDeps {
   readonly blobs: BlobKeeper;
-  /** Peer sources that run now. */
+  /** The running peer sources. */
   readonly sources: () => readonly NamedPeerSource[];
   readonly settings: () => ExchangeSettings;
   readonly rate: RateLimiter;
@@ -47,7 +46,7 @@ export interface BlobExchangeDeps {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly dial: Dial;
-  /** IPv4 addresses of a host name. Rejects where there are none. */
+  /** IPv4 addresses of a host name. Rejects if there are none. */
   readonly resolveHost: (host: string) => Promise<readonly string[]>;
   readonly debug: (text: () => string) => void;
 }
@@ -79,7 +78,7 @@ export class BlobExchange implements BlobFetcher {
     const there = await this.#deps.blobs.read(hash);
     if (there !== null) return there;
     signal.throwIfAborted();
-    // Many blobs may be wanted by one signal.
+    // One signal may have listeners of many blobs.
     setMaxListeners(0, signal);
     const { swarm } = this.#swarms.get(sdHash) ?? this.#begin(sdHash);
     return swarm.fetch(hash, lengthBytes, urgency, signal);
@@ -110,7 +109,7 @@ export class BlobExchange implements BlobFetcher {
     return download;
   }
 
-  /** Closes swarms that were idle for a while. */
+  /** Schedules the closing of idle swarms. */
   #sweepLater(): void {
     this.#sweep ??= this.#deps.clock.after(KEEP_MS / 5, () => {
       this.#sweep = null;
@@ -141,7 +140,7 @@ export class BlobExchange implements BlobFetcher {
     if (place.port > 0 && place.port < 0x10000) swarm.add(new PeerHolder(place, this.#lineDeps));
   }
 
-  /** Looks for peers, and again with pauses as long as those that are known bring nothing. */
+  /** Searches peers, and repeats the search with pauses while the known peers send nothing. */
   async #searchPeers(sdHash: string, download: Download): Promise<void> {
     const { clock, sources } = this.#deps;
     const { signal } = download.ending;
@@ -165,8 +164,8 @@ export class BlobExchange implements BlobFetcher {
   }
 
   /**
-   * Peers and servers of the settings: after `fixed_peer_delay`, so that the network comes first; at once where no other source
-   * goes before them. Source: `add_fixed_peers`.
+   * Adds peers and servers of the settings: after `fixed_peer_delay`, to prefer the network; at once without another source.
+   * Source: `add_fixed_peers`.
    */
   async #addFixed(download: Download): Promise<void> {
     const { clock, sources, settings } = this.#deps;

@@ -1,8 +1,11 @@
-/** What a download sees of a peer or of an HTTP server of blobs: a holder, and a line to it that brings one blob at a time. */
+/**
+ * Interface of a peer or HTTP blob server for a download: a holder, and a connection to it (line) that transfers one blob at
+ * a time.
+ */
 
 export type LineOutcome =
   | { readonly kind: 'blob'; readonly bytes: Buffer }
-  /** The holder lacks the blob at present. */
+  /** The holder does not have the blob now. */
   | { readonly kind: 'lacks' }
   /** The line is closed: a timeout, a lie, a lost connection, or `close` was called. */
   | { readonly kind: 'failed'; readonly reason: string };
@@ -16,8 +19,8 @@ export interface LineEvents {
 
 export interface Line {
   /**
-   * Asks for a blob, and where that costs nothing for which of `others` (wanted next) the holder has. It does not reject. Only
-   * the length of the bytes is checked (where `lengthBytes` is not null), the hash is not.
+   * Requests a blob and, if that needs no extra request, asks which of `others` (wanted next) the holder has. Does not
+   * reject. Only the length of the bytes is checked (if `lengthBytes` is not null), not the hash.
    */
   request(
     hash: string,
@@ -25,16 +28,16 @@ export interface Line {
     others: readonly string[],
     events: LineEvents,
   ): Promise<LineOutcome>;
-  /** Bytes of the blob under way that came so far. */
+  /** Received bytes of the current blob. */
   readonly receivedBytes: number;
-  /** When bytes came last, in milliseconds of the clock. */
+  /** Time of the last received bytes, in milliseconds of the clock. */
   readonly lastBytesMs: number;
   readonly isOpen: boolean;
   close(): void;
 }
 
 export interface Holder {
-  /** `host:port`, or the address of the server; two with one name are the same. */
+  /** `host:port`, or the address of the server; holders with the same name are the same. */
   readonly name: string;
   /** Opens a line. `onClose` is called when the holder closes it later. Rejects when that fails or the signal aborts. */
   open(onClose: () => void, signal: AbortSignal): Promise<Line>;

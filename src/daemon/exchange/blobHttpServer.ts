@@ -14,7 +14,7 @@ const HELD_BLOBS = 24;
 const PIECE_BYTES = 128 * 1024;
 /** Time limit for a request to arrive, and for an answer without progress. */
 const STEP_MS = 60_000;
-/** The retry after time in seconds of a blob that cannot be had now. Arbitrary. */
+/** `Retry-After` in seconds for a blob that is unavailable now. Arbitrary. */
 const RETRY_AFTER_SEC = '30';
 
 export interface BlobHttpDeps {

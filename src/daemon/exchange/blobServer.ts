@@ -14,11 +14,11 @@ import type { RateLimiter } from './rateLimiter.js';
 import { SharedReads } from './sharedReads.js';
 import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
 
-/** A connection is closed so long after it began or after its last transfer. Source: `idle_timeout`. */
+/** A connection is closed this long after its start or its last transfer. Source: `idle_timeout`. */
 const IDLE_MS = 30_000;
 /** Source: `transfer_timeout`. */
 const TRANSFER_MS = 60_000;
-/** Blobs in memory at a time, for all peers, where they are not read in parts. Arbitrary: 48 MiB. */
+/** Maximum number of whole blobs in memory for all peers. Arbitrary: 48 MiB. */
 const HELD_BLOBS = 24;
 
 export interface BlobServerDeps {
@@ -26,13 +26,13 @@ export interface BlobServerDeps {
   /** The address to which peers may pay; null without a wallet. */
   readonly address: () => string | null;
   readonly limits: () => ConnectionLimits;
-  /** Limits what is sent to all peers together. */
+  /** Rate limit for all peers together. */
   readonly rate: RateLimiter;
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
   readonly clock: Clock;
   readonly idleMs?: number;
   readonly transferMs?: number;
-  /** Takes what ended a connection and is not the peer's doing, such as a blob that cannot be read. */
+  /** Receives errors that ended a connection and were not caused by the peer, such as an unreadable blob. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -57,7 +57,7 @@ export class BlobServer {
     return this.#port;
   }
 
-  /** The port where it listens; null before. */
+  /** The listening port; null before it listens. */
   get port(): number | null {
     return this.#port;
   }
@@ -89,12 +89,12 @@ export class BlobServer {
         bandwidth.received(peer, bytes.length);
         const found = messages.push(bytes);
         if (found === null) continue;
-        // QUIRK: lbry-sdk's server takes no second request before it has answered the first.
+        // QUIRK: lbry-sdk's server accepts no second request before it has answered the first.
         if (found.rest.toString('latin1').trim() !== '') throw new ProtocolError('two requests at once');
         const request = readRequest(found.members);
         await blobs.seek?.([...(request.requestedBlobs ?? []), request.requestedBlob ?? []].flat());
         if (request.requestedBlob === null || !blobs.finished.has(request.requestedBlob)) {
-          // A question that moves no blob does not keep a connection open: the time continues.
+          // A request without a transfer does not extend the idle time.
           if (!(await this.#send(socket, peer, this.#answer(request, null)))) return;
           continue;
         }
@@ -136,7 +136,7 @@ export class BlobServer {
   async #transfer(served: Served, request: BlobRequest, hash: string): Promise<boolean> {
     const { clock, transferMs = TRANSFER_MS } = this.#deps;
     const { socket, peer, closed } = served;
-    // It also bounds the wait for a place in memory.
+    // The timer also limits the wait for memory.
     const timer = clock.after(transferMs, () => socket.destroy());
     let open: OpenBlob | null = null;
     this.#transfers++;
@@ -151,7 +151,7 @@ export class BlobServer {
     }
   }
 
-  /** Null also where the blob cannot be had now: the peer looks for another source. */
+  /** Null also if the blob is unavailable now: the peer searches another source. */
   async #open(hash: string, closed: AbortSignal): Promise<OpenBlob | null> {
     try {
       return await this.#reads.open(hash, closed);
@@ -161,7 +161,7 @@ export class BlobServer {
     }
   }
 
-  /** While a piece goes out the next one is read. */
+  /** Reads the next piece while the current one is sent. */
   async #sendBlob(served: Served, blob: OpenBlob): Promise<boolean> {
     const size = PieceBuffers.pieceBytes(this.#transfers);
     let [buffer, other] = [this.#buffers.take(size), this.#buffers.take(size)];
@@ -172,14 +172,14 @@ export class BlobServer {
         [buffer, other] = [other, buffer];
         if (at + size < blob.lengthBytes) {
           next = blob.read(at + size, size, buffer);
-          // It may fail while this piece still goes out.
+          // The read may fail while the current piece is being sent.
           next.catch(() => undefined);
         }
         if (!(await this.#sendPiece(served, piece))) return false;
       }
       return true;
     } finally {
-      // A piece that is cut off may still be in the hands of the system.
+      // The system may still use the buffer of an interrupted piece.
       const isWritten = !served.socket.destroyed && served.socket.writableLength === 0;
       await next.catch(() => undefined);
       if (isWritten) for (const one of [buffer, other]) this.#buffers.giveBack(one);

@@ -8,7 +8,7 @@ import type { Bandwidth } from './bandwidth.js';
 import type { Holder, Line, LineEvents, LineOutcome } from './blobHolders.js';
 import type { RateLimiter } from './rateLimiter.js';
 
-/** How long a server keeps a 404 itself, which is as long as asking again is of no use. Source: server/http/server.go. */
+/** Time for which a server caches a 404, so that a repeated request is useless. Source: server/http/server.go. */
 const MISS_MS = 5 * 60_000;
 
 export interface HttpDeps {
@@ -16,7 +16,7 @@ export interface HttpDeps {
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
   readonly rate: RateLimiter;
   readonly blobTimeoutMs: () => number;
-  /** Opens protected blobs (`edge_token`); null without. Read at each use. */
+  /** Token for protected blobs (`edge_token`); null without one. Read at each use. */
   readonly edgeToken: () => string | null;
 }
 
@@ -100,7 +100,7 @@ class HttpLine implements Line {
     }
   }
 
-  /** The body of the answer; null if the server has not got the blob, or does not give it. */
+  /** The body of the response; null if the server does not have the blob or refuses it. */
   async #open(hash: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
     const url = `${this.#base}/blob?hash=${hash}`;
     const token = this.#deps.edgeToken();
@@ -130,7 +130,7 @@ class HttpLine implements Line {
       bandwidth.received(this.#place, chunk.length);
       this.receivedBytes += chunk.length;
       this.lastBytesMs = clock.nowMs();
-      // Leaving the loop ends the transfer.
+      // Leaving the loop aborts the transfer.
       if (this.receivedBytes > MAX_BLOB_BYTES) throw new Error('the server sent more than a blob has');
       chunks.push(chunk);
       const delay = rate.delayMs(chunk.length);

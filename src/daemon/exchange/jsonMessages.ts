@@ -1,6 +1,6 @@
 /**
- * JSON objects in a stream of bytes, without framing: where an object ends is found by its braces, so that bytes may follow at
- * once and each byte is looked at only once.
+ * Parser for JSON objects in a byte stream without framing. It finds the end of an object by its braces, so further bytes
+ * may follow at once. It scans each byte only once.
  */
 
 /** A peer violated the protocol. The connection ends; the text is for logs. */
@@ -18,7 +18,7 @@ export type JsonMembers = Readonly<Record<string, unknown>>;
 
 export interface FoundMessage {
   readonly members: JsonMembers;
-  /** The bytes behind the object. */
+  /** Bytes after the object. */
   readonly rest: Buffer;
 }
 
@@ -30,19 +30,19 @@ export class JsonMessages {
   #isInText = false;
   #isEscaped = false;
 
-  /** An object has less than `limitBytes` bytes, blanks before it counted. */
+  /** An object must have fewer than `limitBytes` bytes, including blanks before it. */
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
 
-  /** Whether an object has begun and not ended. */
+  /** Whether an object is incomplete. */
   get isAmid(): boolean {
     return this.#size > 0;
   }
 
   /**
-   * Takes the next bytes, which may be overwritten after the call. Null while the object is incomplete. Throws `ProtocolError` for bytes that are not a JSON object, and
-   * for an object that is too long.
+   * Parses the next bytes. The caller may overwrite them after the call. Returns null while the object is incomplete. Throws
+   * `ProtocolError` for bytes that are not a JSON object and for an object above the limit.
    */
   push(bytes: Buffer): FoundMessage | null {
     const end = this.#endIn(bytes);
@@ -59,7 +59,7 @@ export class JsonMessages {
     return { members: parsed(text), rest: bytes.subarray(end) };
   }
 
-  /** The position behind the brace that ends the object. */
+  /** Position after the brace that ends the object. */
   #endIn(bytes: Buffer): number | null {
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at]!;
@@ -79,7 +79,7 @@ export class JsonMessages {
 
 function parsed(text: string): JsonMembers {
   try {
-    // It begins with a brace, so that it is an object if it is JSON.
+    // The text begins with a brace, so valid JSON here is an object.
     return JSON.parse(text) as JsonMembers;
   } catch {
     throw new ProtocolError('the message is not JSON');

@@ -1,17 +1,26 @@
-/** The holders that a swarm knows, the blobs that it wants, and how long it waits for a holder. */
+/** State of a swarm: its holders, its wanted blobs, and its timeouts for holders. */
 import type { Holder, Line } from './blobHolders.js';
 import type { Urgency } from './ports.js';
 
-/** The swarm waits so long for an answer before it asks another holder too. Arbitrary: a slow answer takes less. */
+/** After this time without a response the swarm also asks another holder. Arbitrary: a slow response takes less. */
 const SILENT_MS = 300;
-/** A blob that came no further for so long is asked for elsewhere too; less when that happened before. Arbitrary. */
+/**
+ * After this time without progress of a blob the swarm also asks another holder. The time is shorter after earlier stalls.
+ * Arbitrary.
+ */
 const STUCK_MS = 800;
 const MIN_STUCK_MS = 200;
-/** Below these rates, after a while, one more is asked for the blob, or as many as if nothing came. Bytes a millisecond. Arbitrary. */
+/**
+ * Thresholds for slow transfers. After this time, a rate below the first one adds a holder for the blob; below the second,
+ * the transfer counts as stalled. Bytes per millisecond. Arbitrary.
+ */
 const SLOW_AFTER_MS = 2000;
 const SLOW_RATE = 32;
 const STUCK_RATE = 2;
-/** How long a holder is not asked again for a blob that it lacked, at first; doubled each time up to the second. Arbitrary. */
+/**
+ * Initial and maximum time for which the swarm does not ask a holder again for a blob that it lacked. The time doubles with
+ * each failure. Arbitrary.
+ */
 const LACKS_MS = 1000;
 const MAX_LACKS_MS = 30_000;
 
@@ -20,11 +29,11 @@ export interface Wanted {
   readonly lengthBytes: number | null;
   readonly order: number;
   urgency: Urgency;
-  /** How many wait for it. */
+  /** Number of callers that wait for the blob. */
   waiters: number;
-  /** Holders that lacked it, failed or got stuck. The more, the more are asked at the same time. */
+  /** Number of holders that lacked the blob, failed or stalled. A larger number means more parallel requests. */
   troubles: number;
-  /** Holders that are asked and no reason to wait, when that was looked at last. */
+  /** Number of stalled holders at the last check. */
   stuck: number;
   readonly asked: Set<Known>;
   readonly done: Promise<Uint8Array>;
@@ -41,11 +50,11 @@ export class Known {
   sinceMs = 0;
   failures = 0;
   restsUntilMs = -Infinity;
-  /** Bytes a second of the last blob; 0 unknown. */
+  /** Bytes per second of the last blob; 0 if unknown. */
   score = 0;
-  /** Requests made while it is busy. */
+  /** Requested blob while the holder is busy. */
   wanted: Wanted | null = null;
-  /** Times of negative answers, by blob. */
+  /** Times of negative responses, by blob. */
   readonly lacks = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>();
 
   constructor(holder: Holder, order: number) {
@@ -71,7 +80,7 @@ export class Known {
   }
 }
 
-/** Whether a busy holder takes too long, so that others are asked too. */
+/** Whether a busy holder has stalled, so that other holders are asked too. */
 export function isStuck({ line, sinceMs, wanted }: Known, now: number): boolean {
   const troubles = wanted === null ? 0 : wanted.troubles + wanted.stuck;
   const received = line?.receivedBytes ?? 0;
@@ -82,8 +91,8 @@ export function isStuck({ line, sinceMs, wanted }: Known, now: number): boolean 
 }
 
 /**
- * How many more to ask for a blob. None while someone brings it, one if that is slow; else the more the more often it
- * failed, so that many bad holders take little time.
+ * Number of further holders to ask for a blob: 0 while a transfer is fast, 1 while it is slow. Otherwise the number grows
+ * with the failures, so that many bad holders take little time.
  */
 export function holdersNeeded(wanted: Wanted, now: number): number {
   let [bringing, swift, waiting, stuck] = [0, 0, 0, 0];

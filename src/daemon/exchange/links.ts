@@ -1,16 +1,16 @@
-/** Connections to peers as the client sees them, and the real ones over TCP. Tests bring their own, on simulated time. */
+/** Interface of connections to peers, and its implementation over TCP. Tests use simulated connections and simulated time. */
 import { connect } from 'node:net';
 import { writeBytes } from './tcpServer.js';
 
 export interface LinkEvents {
-  /** The bytes are valid during the call only. */
+  /** Called with received bytes, which are valid only during the call. */
   onData(bytes: Buffer): void;
-  /** Called once, whichever side closed. */
+  /** Called once when either side closes the connection. */
   onClose(): void;
 }
 
 export interface Link {
-  /** Resolves to true when the system took the bytes, to false when the link is closed. It does not reject. */
+  /** Resolves to true when the system accepted the bytes, or to false when the link is closed. Never rejects. */
   send(bytes: Uint8Array): Promise<boolean>;
   /** Pauses reading, which slows the peer down. */
   pause(): void;
@@ -29,13 +29,13 @@ export const placeText = ({ host, port }: Place): string => `${host}:${port}`;
 /** Number of bytes read at a time. Arbitrary. */
 const READ_BYTES = 128 * 1024;
 
-/** Connects. Rejects when that fails or the signal aborts; then no event follows. */
+/** Opens a connection. Rejects when that fails or the signal aborts; no event follows a rejection. */
 export type Dial = (place: Place, events: LinkEvents, signal: AbortSignal) => Promise<Link>;
 
 export const dialTcp: Dial = ({ host, port }, events, signal) =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    // One buffer for all reads: a new one for each would be most of the work on the event loop.
+    // Shared buffer for all reads. Allocating a buffer for each read would dominate the work of the event loop.
     const onread = {
       buffer: Buffer.allocUnsafeSlow(READ_BYTES),
       callback: (count: number, buffer: Uint8Array): boolean => {

@@ -1,19 +1,22 @@
 /**
- * Requests and answers of the blob exchange as bytes, as Python's `json.dumps` writes them.
- * Source: lbry-sdk lbry/blob_exchange/serialization.py; reflector.go server/peer/server.go.
+ * Encoding of the requests and responses of the blob exchange, in the format of Python's `json.dumps`. Source: lbry-sdk
+ * lbry/blob_exchange/serialization.py; reflector.go server/peer/server.go.
  */
 import { isBlobHash, MAX_BLOB_BYTES } from '../content/blobHash.js';
 import { ProtocolError, type JsonMembers } from './jsonMessages.js';
 
-/** At this size lbry-sdk's server closes the connection. Source: server.py `MAX_REQUEST_SIZE`. */
+/** Request size at which lbry-sdk's server closes the connection. Source: server.py `MAX_REQUEST_SIZE`. */
 export const REQUEST_LIMIT_BYTES = 1200;
-/** The most bytes that public servers take. Source: reflector.go server/peer/server.go `maxRequestSize`, where `^` is XOR. */
+/**
+ * Maximum request size that public servers accept. Source: reflector.go server/peer/server.go `maxRequestSize`, where `^` is
+ * XOR.
+ */
 export const MAX_SENT_REQUEST_BYTES = 512;
-/** Hashes of a request without `requested_blob` that fit into `MAX_SENT_REQUEST_BYTES`. */
+/** Maximum number of hashes in a request without `requested_blob`; more would exceed `MAX_SENT_REQUEST_BYTES`. */
 export const MAX_ASKED_HASHES = 4;
-/** The same beside a `requested_blob`. */
+/** Maximum number of further hashes in a request with `requested_blob`. */
 export const MAX_ASKED_BESIDE_BLOB = 3;
-/** An answer is smaller. Arbitrary: four hashes and an address take 600 bytes. */
+/** Maximum size of a response. Arbitrary: four hashes and an address take 600 bytes. */
 export const ANSWER_LIMIT_BYTES = 8192;
 
 /** Content of a request. */
@@ -25,8 +28,8 @@ export interface BlobRequest {
 }
 
 /**
- * Reads a request. Throws `ProtocolError` where no known key is there (as lbry-sdk's server closes then) and for hashes that are
- * no hashes.
+ * Parses a request. Throws `ProtocolError` for invalid hashes and for a request without a known key (lbry-sdk's server
+ * closes the connection then).
  */
 export function readRequest(members: JsonMembers): BlobRequest {
   const has = (name: string): boolean => Object.hasOwn(members, name);
@@ -55,8 +58,7 @@ function hashesOf(value: unknown): readonly string[] {
 const list = (hashes: readonly string[]): string => `[${hashes.map((hash) => `"${hash}"`).join(', ')}]`;
 
 /**
- * A request for a blob. The peer also tells which of `others` (the first two) it has.
- * Source: `make_request_for_blob_hash`.
+ * Request for a blob. The peer also reports which of the first two of `others` it has. Source: `make_request_for_blob_hash`.
  */
 export function blobRequestBytes(hash: string, others: readonly string[] = []): Buffer {
   const asked = [hash, ...others].slice(0, MAX_ASKED_BESIDE_BLOB);
@@ -65,7 +67,7 @@ export function blobRequestBytes(hash: string, others: readonly string[] = []): 
   );
 }
 
-/** A question for which of the blobs the peer has, four at most. */
+/** Request for the availability of up to four blobs. */
 export function availabilityRequestBytes(hashes: readonly string[]): Buffer {
   const asked = hashes.slice(0, MAX_ASKED_HASHES);
   return Buffer.from(
@@ -73,16 +75,16 @@ export function availabilityRequestBytes(hashes: readonly string[]): Buffer {
   );
 }
 
-/** Answer of a server; members that were not requested are absent. */
+/** Response of a server. Members that were not requested are absent. */
 export interface AnswerParts {
   readonly incomingBlob?: { readonly hash: string; readonly lengthBytes: number };
   readonly acceptsRate?: boolean;
   readonly availableBlobs?: readonly string[];
-  /** True: asked for blobs and not for an address. */
+  /** True if the client requested blobs and no address. */
   readonly address?: string | true;
 }
 
-/** The bytes of an answer, in the order of keys that lbry-sdk's server has. Null if nothing is to be answered. */
+/** Encodes a response with lbry-sdk's key order. Returns null if there is nothing to send. */
 export function answerBytes({
   incomingBlob,
   acceptsRate,
@@ -113,8 +115,8 @@ const ANSWER_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the answer to a request for a blob. Throws `ProtocolError` where the peer refuses the rate, sends another blob, or one of
- * another or an impossible length. Source: client.py `_download_blob`.
+ * Parses the response to a request for a blob. Throws `ProtocolError` if the peer refuses the rate, sends another blob, or
+ * reports an unexpected or invalid length. Source: client.py `_download_blob`.
  */
 export function readAnswer(members: JsonMembers, hash: string, lengthBytes: number | null): ReadAnswer {
   if (!Object.keys(members).every((key) => ANSWER_KEYS.has(key)))
@@ -130,7 +132,7 @@ export function readAnswer(members: JsonMembers, hash: string, lengthBytes: numb
   } | null;
   if (incoming === undefined || incoming === null || incoming.error) {
     if (listed === undefined) throw new ProtocolError('the answer says nothing about the blob');
-    // A peer that has it and does not send it is of no use either.
+    // A peer that has the blob but does not send it counts as lacking it.
     return { kind: 'lacks', available: available.filter((one) => one !== hash) };
   }
   if (members['blob_data_payment_rate'] !== 'RATE_ACCEPTED') throw new ProtocolError('the rate was refused');

@@ -1,6 +1,6 @@
 /**
- * The client of the blob exchange: a connection to one peer, with one request at a time.
- * Source: lbry-sdk lbry/blob_exchange/client.py `BlobExchangeClientProtocol`.
+ * Client of the blob exchange: a connection to one peer with one pending request at a time. Source: lbry-sdk
+ * lbry/blob_exchange/client.py `BlobExchangeClientProtocol`.
  */
 import type { Clock, Timer } from '../base/clock.js';
 import type { Bandwidth } from './bandwidth.js';
@@ -14,11 +14,11 @@ export interface LineDeps {
   readonly dial: Dial;
   readonly clock: Clock;
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
-  /** Limits what all peers together send. */
+  /** Shared limit on the download rate from all peers. */
   readonly rate: RateLimiter;
   /** Time limit for connecting (`peer_connect_timeout`), read at each use. */
   readonly connectTimeoutMs: () => number;
-  /** Time limit for the answer, and again for the blob (`blob_download_timeout`), read at each use. */
+  /** Time limit for the response, and again for the blob (`blob_download_timeout`). Read at each use. */
   readonly blobTimeoutMs: () => number;
 }
 
@@ -28,7 +28,7 @@ interface Request {
   readonly asked: readonly string[];
   readonly events: LineEvents;
   readonly settle: (outcome: LineOutcome) => void;
-  /** Null until the answer said how long the blob is. */
+  /** Buffer for the blob; null until the response reports the length. */
   blob: Buffer | null;
   timer: Timer;
 }
@@ -151,7 +151,7 @@ class PeerLine implements Line {
     this.lastBytesMs = this.#deps.clock.nowMs();
     if (this.receivedBytes < blob.length) return;
     this.#end({ kind: 'blob', bytes: blob });
-    // QUIRK: lbry-sdk cuts what is too much; whatever comes then is taken for the next answer.
+    // QUIRK: lbry-sdk truncates excess bytes and parses later ones as the next response.
     if (count < bytes.length) this.close();
   }
 

@@ -1,21 +1,21 @@
 /**
- * Memory for the pieces of blobs that are being sent: it is used again instead of allocated for each piece, and pieces are smaller
- * the more transfers there are.
+ * Buffer pool for the pieces of blobs that are being sent. Buffers are reused. Pieces get smaller as the number of transfers
+ * grows.
  */
 
-/** The most and the least bytes of a piece. Arbitrary. */
+/** Maximum and minimum size of a piece. Arbitrary. */
 const MAX_PIECE_BYTES = 512 * 1024;
 const MIN_PIECE_BYTES = 64 * 1024;
-/** Memory for all transfers, beyond which pieces become smaller. Arbitrary. */
+/** Memory for all transfers; above it, pieces get smaller. Arbitrary. */
 const BUDGET_BYTES = 8 * 1024 * 1024;
-/** Memory kept for reuse. Arbitrary. */
+/** Maximum memory of unused buffers in the pool. Arbitrary. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
 export class PieceBuffers {
   readonly #free = new Map<number, Uint8Array[]>();
   #keptBytes = 0;
 
-  /** Bytes of a piece while there are this many transfers, each with two of them: a power of two. */
+  /** Size of a piece for this number of transfers with two pieces each. A power of two. */
   static pieceBytes(transfers: number): number {
     let bytes = MAX_PIECE_BYTES;
     while (bytes > MIN_PIECE_BYTES && bytes * 2 * transfers > BUDGET_BYTES) bytes /= 2;

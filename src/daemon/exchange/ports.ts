@@ -1,28 +1,31 @@
-/** What the blob exchange takes from other parts of the daemon, and what it gives them. */
+/** Interfaces between the blob exchange and other parts of the daemon. */
 import type { PeerSource } from '../dht/peerSource.js';
 
 /**
- * Where blobs are read from. Only verified bytes come out of it; `BlobStore` is one. Reads reject with `BlobUnavailableError`
- * where the blob is kept in a place that cannot be reached now.
+ * Source of verified blobs, such as `BlobStore`. Reads reject with `BlobUnavailableError` while the storage of the blob is
+ * unreachable.
  */
 export interface BlobReader {
-  /** Hashes of the blobs that are there. */
+  /** Hashes of the complete blobs. */
   readonly finished: Pick<ReadonlySet<string>, 'has'>;
-  /** The verified bytes of a blob; null if it is not there or damaged. */
+  /** Verified bytes of a blob; null if the blob is missing or damaged. */
   read(hash: string): Promise<Uint8Array | null>;
-  /** The same in parts, so that little of it is in memory. Where it is missing, blobs are read as a whole. */
+  /** Opens a blob for reading in parts, which needs little memory. Without this method, blobs are read as a whole. */
   openParts?(hash: string): Promise<OpenBlob | null>;
-  /** Whether this blob can be read only as a whole, by `read`. Where it is missing, none is. */
+  /** Whether this blob can be read only as a whole, by `read`. Without this method, no blob is limited to that. */
   readsWhole?(hash: string): boolean;
-  /** Looks in the object store for blobs that are not on disk; `finished` shows those that were found. Missing without a store. */
+  /**
+   * Searches the object store for blobs that are not on disk, and adds those it finds to `finished`. Absent without an
+   * object store.
+   */
   seek?(hashes: readonly string[]): Promise<void>;
 }
 
 export interface OpenBlob {
   readonly lengthBytes: number;
   /**
-   * Bytes from a position on; fewer at the end. `into`, of at least `count` bytes, may be used for them. Rejects where the blob
-   * cannot be read or was changed.
+   * Reads bytes from a position; fewer at the end. The result may use the memory of `into`, which needs at least `count`
+   * bytes. Rejects if the blob cannot be read or has changed.
    */
   read(at: number, count: number, into?: Uint8Array): Promise<Uint8Array>;
   close(): Promise<void>;
@@ -31,27 +34,27 @@ export interface OpenBlob {
 /** Stores downloaded blobs; `BlobStore` implements it. */
 export interface BlobKeeper extends BlobReader {
   /**
-   * Checks the bytes against the hash and keeps them. False if the bytes have another hash. Throws `EnvironmentError` where
-   * they cannot be kept, as on a full disk.
+   * Checks the bytes against the hash and stores them. Returns false if the hash differs. Throws `EnvironmentError` if they
+   * cannot be stored, for example on a full disk.
    */
   write(hash: string, bytes: Uint8Array): Promise<boolean>;
 }
 
 /** A source of peers for a stream. */
 export interface NamedPeerSource extends PeerSource {
-  /** For the log: `DHT`, `trackers`. */
+  /** Name in the log: `DHT` or `trackers`. */
   readonly name: string;
-  /** Whether fixed peers wait for what it finds. Where it is missing, they do. */
+  /** Whether fixed peers wait for the results of this source. Without this method, they wait. */
   readonly precedesFixed?: () => boolean;
 }
 
-/** Urgency of a blob: a reader waits for it, or one may come soon. */
+/** Urgency of a blob: a reader waits for it (`reader`), or it is prefetched (`ahead`). */
 export type Urgency = 'reader' | 'ahead';
 
 export interface FetchOptions {
-  /** The sd blob of the stream: peers are searched by its hash. A blob of no stream is searched by its own. */
+  /** Hash of the stream's sd blob, by which peers are searched. For a blob without a stream it is the blob's own hash. */
   readonly sdHash: string;
-  /** Ends the wait. The fetch of a blob ends when its last caller has gone. */
+  /** Ends the wait of this caller. The fetch of a blob ends when its last caller has left. */
   readonly signal: AbortSignal;
   /** Default: `reader`. */
   readonly urgency?: Urgency;
@@ -59,34 +62,34 @@ export interface FetchOptions {
 
 export interface BlobFetcher {
   /**
-   * Downloads a blob from whichever peer or server has it, and keeps it. Resolves to its verified bytes. It tries until the
-   * signal aborts, then rejects with the signal's reason; it rejects with `EnvironmentError` where the blob cannot be kept.
-   * `lengthBytes` is null if the length is not known. Calls for one blob share the work.
+   * Downloads a blob from any peer or server and stores it. Resolves to its verified bytes. Retries until the signal aborts,
+   * then rejects with the signal's reason. Rejects with `EnvironmentError` if the blob cannot be stored. `lengthBytes` is
+   * null if unknown. Concurrent calls for one blob share the work.
    */
   fetchBlob(hash: string, lengthBytes: number | null, options: FetchOptions): Promise<Uint8Array>;
-  /** How the download of a stream goes; null if nothing of it is under way. */
+  /** Progress of the download of a stream; null if no part of it is being downloaded. */
   progressOf(sdHash: string): DownloadProgress | null;
 }
 
 export interface DownloadProgress {
-  /** Peers and servers with a connection. */
+  /** Number of connected peers and servers. */
   readonly peers: number;
-  /** Peers and servers that were found. */
+  /** Number of known peers and servers. */
   readonly knownPeers: number;
-  /** Over the last seconds. */
+  /** Download rate over the last seconds. */
   readonly bytesPerSecond: number;
 }
 
-/** How the upload of a stream to a reflector goes. */
+/** Progress of the upload of a stream to a reflector. */
 export interface UploadProgress {
   readonly sdHash: string;
   /** `host:port`. */
   readonly reflector: string;
   readonly blobsSent: number;
-  /** Blobs that the reflector wants and this daemon has. */
+  /** Number of blobs that the reflector needs and this daemon has. */
   readonly blobsToSend: number;
   readonly bytesSent: number;
-  /** Together with what was sent already; 0 before the reflector said what it wants. */
+  /** Total bytes of the upload, including those already sent; 0 before the reflector has reported which blobs it needs. */
   readonly bytesToSend: number;
   readonly bytesPerSecond: number;
 }

@@ -1,13 +1,13 @@
-/** A limit on bytes a second that several transfers share. */
+/** Rate limit in bytes per second, shared by several transfers. */
 import { sleep, type Clock } from '../base/clock.js';
 
-/** Burst after a pause, in milliseconds of the rate. Arbitrary. */
+/** Maximum burst after a pause, as milliseconds at the full rate. Arbitrary. */
 const BURST_MS = 250;
 
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #bytesPerSecond: () => number;
-  /** When all that was let through has its time. */
+  /** Time at which the bytes admitted so far are paid off at the rate. */
   #busyUntilMs = -Infinity;
 
   /** `bytesPerSecond` is read at each use; 0 means unlimited. */
@@ -20,7 +20,7 @@ export class RateLimiter {
     return this.#bytesPerSecond() > 0;
   }
 
-  /** Counts bytes and answers how long to wait before the next ones, in milliseconds. */
+  /** Counts bytes and returns the delay before the next ones, in milliseconds. */
   delayMs(bytes: number): number {
     const rate = this.#bytesPerSecond();
     if (rate <= 0) return 0;
@@ -29,7 +29,7 @@ export class RateLimiter {
     return Math.max(0, this.#busyUntilMs - now);
   }
 
-  /** Resolves when the bytes may pass; callers pass in the order of their calls. False when the signal aborted. */
+  /** Resolves to true when the bytes may pass, in the order of the calls, or to false when the signal aborted. */
   async take(bytes: number, signal: AbortSignal): Promise<boolean> {
     const delay = this.delayMs(bytes);
     return delay === 0 ? !signal.aborted : sleep(this.#clock, delay, signal);

@@ -1,7 +1,7 @@
-/** Blobs of a stream in a reader's order, with those that follow already on the way. */
+/** Reads the blobs of a stream in a reader's order and prefetches the next ones. */
 import type { BlobFetcher, Urgency } from './ports.js';
 
-/** Blobs that are fetched ahead of the reader. Arbitrary: 16 MiB. */
+/** Number of prefetched blobs. Arbitrary: 16 MiB. */
 export const READ_AHEAD_BLOBS = 8;
 
 export interface OrderedBlob {
@@ -21,9 +21,9 @@ interface Fetched {
 }
 
 /**
- * Gives the bytes of each blob in order. The blob that the reader waits for goes before all others; up to `aheadBlobs` behind it
- * are fetched meanwhile. When the reader leaves, what was only ahead is abandoned: so a reader that seeks begins a new call
- * at the new place, and nothing of the old one is in its way. Rejects as `fetchBlob` does.
+ * Yields the bytes of each blob in order. The blob that the reader waits for has priority, and up to `aheadBlobs` further
+ * ones are prefetched. When the reader leaves, prefetches are aborted. A reader that seeks therefore starts a new call, and
+ * the old one does not slow it down. Rejects like `fetchBlob`.
  */
 export async function* readInOrder(
   fetcher: Pick<BlobFetcher, 'fetchBlob'>,
@@ -37,7 +37,7 @@ export async function* readInOrder(
     const { hash, lengthBytes } = blobs[at]!;
     const bytes = fetcher.fetchBlob(hash, lengthBytes, { sdHash, signal: both, urgency });
     const fetched = { bytes, isThere: false };
-    // The caller that waits for it gets the error. A failure of a read-ahead is ignored.
+    // The caller that waits for the blob gets the error. A failed prefetch is ignored.
     bytes.then(
       () => (fetched.isThere = true),
       () => undefined,
@@ -48,7 +48,7 @@ export async function* readInOrder(
     for (let at = 0; at < blobs.length; at++) {
       const early = ahead.get(at);
       ahead.delete(at);
-      // What is still on the way is asked for again, so that it goes first.
+      // A blob that is still being prefetched is requested again with priority.
       const current = early?.isThere ? early : fetchAt(at, 'reader');
       for (let next = at + 1; next < Math.min(blobs.length, at + 1 + aheadBlobs); next++)
         if (!ahead.has(next)) ahead.set(next, fetchAt(next, 'ahead'));

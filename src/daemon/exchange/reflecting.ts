@@ -1,6 +1,6 @@
 /**
- * Which streams go to reflectors and when: those of the settings one after another in the background, others on demand.
- * Source: lbry-sdk lbry/stream/stream_manager.py `_reflect_streams`, `reflect_stream`.
+ * Schedules uploads of streams to reflectors: in the background one after another by the settings, or on demand. Source:
+ * lbry-sdk lbry/stream/stream_manager.py `_reflect_streams`, `reflect_stream`.
  */
 import { failureReason } from '../../util/text/environmentError.js';
 import { sleep, type Clock, type RandomSource } from '../base/clock.js';
@@ -14,23 +14,26 @@ import { StreamUpload, type UploadDeps, type UploadedStream, type UploadResult }
 
 /** Source: `_reflect_streams`. */
 const ROUND_MS = 300_000;
-/** How long another reflector is preferred to one that was not reached. Arbitrary: longer than a round. */
+/** Time for which other reflectors are preferred to one that was unreachable. Arbitrary: longer than a round. */
 const AVOID_MS = 600_000;
-/** Descriptors that are listed together. Arbitrary. */
+/** Number of descriptors per query. Arbitrary. */
 const STREAMS_AT_ONCE = 500;
 
 /** Stores which streams are on reflectors; `ContentDatabase` implements it. */
 export interface ReflectedNotes {
-  /** A page of the descriptors of the streams that have a file and some blob, and were never noted: those behind `after`. */
+  /**
+   * Page of descriptor hashes after `after`: streams that have a file and at least one blob, and are not recorded as
+   * uploaded.
+   */
   streamsToReflect(after: number, limit: number): Promise<HashPage>;
   noteReflected(sdHash: string, reflectorAddress: string, nowSec: number): Promise<void>;
 }
 
 export interface ReflectingSettings {
-  /** `reflect_streams`: whether streams are sent without being asked for. */
+  /** Setting `reflect_streams`: whether streams are uploaded automatically. */
   readonly isOn: boolean;
   readonly servers: readonly (readonly [host: string, port: number])[];
-  /** Streams at a time. */
+  /** Number of concurrent uploads. */
   readonly concurrent: number;
 }
 
@@ -40,7 +43,7 @@ export interface ReflectingDeps extends UploadDeps {
   readonly random: RandomSource;
   /** Read at each use. */
   readonly settings: () => ReflectingSettings;
-  /** Takes note of uploads; without it none is taken. */
+  /** Records uploads. Absent if they are not recorded. */
   readonly transfers?: Transfers;
 }
 
@@ -57,7 +60,7 @@ export class Reflecting {
   #loop: Promise<void> = Promise.resolve();
   #running = 0;
   readonly #waiting: (() => void)[] = [];
-  /** When an upload last did not reach a reflector, by its place. */
+  /** Time of the last failed connection, by reflector. */
   readonly #unreached = new Map<string, number>();
   /** Whether the last upload reached its reflector; null before any. */
   isReached: boolean | null = null;
@@ -68,7 +71,7 @@ export class Reflecting {
     this.#deps = deps;
   }
 
-  /** Begins to send what was never sent, every five minutes. */
+  /** Starts the upload of all streams that were never uploaded, every five minutes. */
   start(): void {
     this.#loop = this.#rounds();
   }
@@ -86,7 +89,7 @@ export class Reflecting {
     } while (await sleep(clock, ROUND_MS, this.#stopping.signal));
   }
 
-  /** Takes as many streams at a time as may be sent, so that no more descriptors are in memory. */
+  /** Reads only as many streams as may be uploaded at once, so that few descriptors are in memory. */
   async #round(): Promise<void> {
     const { notes, blobs, settings } = this.#deps;
     for (let after: number | null = 0; after !== null && !this.#stopping.signal.aborted;) {
@@ -101,23 +104,23 @@ export class Reflecting {
     }
   }
 
-  /** Descriptors of the streams that are being sent. */
+  /** Descriptor hashes of the streams that are being uploaded. */
   get uploading(): readonly string[] {
     return [...this.#uploads.keys()];
   }
 
-  /** How uploads go that run now, by descriptor. */
+  /** Progress of the running upload of a stream; null without one. */
   progressOf(sdHash: string): UploadProgress | null {
     return this.#uploads.get(sdHash)?.upload.progress ?? null;
   }
 
-  /** Reason why the last upload of the stream did not end well; null if it did, or there was none. */
+  /** Reason for the failure of the stream's last upload; null if it succeeded or there was none. */
   failureOf(sdHash: string): string | null {
     return this.#failures.get(sdHash) ?? null;
   }
 
   /**
-   * Begins to send a stream that was just published, where the settings want that. What fails is tried again by the next round.
+   * Starts the upload of a newly published stream if the settings enable that. The next round retries a failed upload.
    * Source: lbry-sdk `StreamManager.create`.
    */
   reflectNew(sdHash: string): void {
@@ -125,7 +128,7 @@ export class Reflecting {
     if (isOn && servers.length > 0 && !this.#stopping.signal.aborted) void this.reflectStream(sdHash);
   }
 
-  /** Ends the upload of a stream, if there is one. Source: lbry-sdk `StreamManager.delete`. */
+  /** Cancels the upload of a stream, if there is one. Source: lbry-sdk `StreamManager.delete`. */
   async cancel(sdHash: string): Promise<void> {
     const running = this.#uploads.get(sdHash);
     running?.ending.abort(new Error('the stream is deleted'));
@@ -134,8 +137,8 @@ export class Reflecting {
   }
 
   /**
-   * A random reflector of the settings; one that the last upload did not reach only if all others were not reached either. Null if
-   * the settings name none.
+   * A random reflector of the settings. One that was unreachable in the last upload is chosen only if all others were
+   * unreachable too. Null if the settings have none.
    */
   anyServer(): Place | null {
     const { settings, random, clock } = this.#deps;
@@ -150,8 +153,8 @@ export class Reflecting {
   }
 
   /**
-   * Sends a stream, to any reflector of the settings unless one is named. A stream that is on its way is not begun again. It does
-   * not reject: the result says why something is missing.
+   * Uploads a stream to the given reflector, or to any of the settings. A running upload of the stream is not started again.
+   * Never rejects: the result has the reason if the upload is incomplete.
    */
   async reflectStream(sdHash: string, server: Place | null = this.anyServer()): Promise<UploadResult> {
     const running = this.#uploads.get(sdHash);
@@ -166,7 +169,7 @@ export class Reflecting {
     } catch (error) {
       return { sent: [], isComplete: false, reason: failureReason(error) };
     }
-    // Another call may have begun it meanwhile.
+    // Another call may have started the upload in between.
     const begun = this.#uploads.get(sdHash);
     if (begun) return begun.result;
     const upload = new StreamUpload({ sdHash, blobs }, server, this.#deps);
@@ -220,7 +223,7 @@ export class Reflecting {
     try {
       await notes.noteReflected(sdHash, placeText(server), clock.nowSec());
     } catch (error) {
-      // Without the note the reflector is asked again, and has it.
+      // If the record is missing, the next upload finds the stream already on the reflector.
       debug(() => `a reflected stream could not be noted: ${failureReason(error)}`);
     }
   }
@@ -232,8 +235,8 @@ export class Reflecting {
   }
 
   /**
-   * Sends single blobs, of whichever streams. Resolves to those that were sent; rejects with `ReflectorError` where the
-   * connection fails. A blob that is not here is passed over.
+   * Uploads single blobs of any streams. Resolves to the uploaded ones. Skips blobs that are not stored here. Rejects with
+   * `ReflectorError` if the connection fails.
    */
   async reflectBlobs(hashes: readonly string[], server: Place): Promise<string[]> {
     const { blobs } = this.#deps;

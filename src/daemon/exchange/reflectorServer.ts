@@ -11,11 +11,11 @@ import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served
 
 /** Time limit for each message and each blob. Source: `DefaultTimeout` of cmd/reflector.go. */
 const STEP_MS = 180_000;
-/** Blobs in one list: clients take 2,000,000 bytes of answer, and ask again. */
+/** Maximum number of blobs in one list. Clients accept a response of 2,000,000 bytes and then ask for the rest. */
 const MAX_LISTED = 10_000;
-/** A request takes 150 bytes. Arbitrary. */
+/** Maximum size of a request; usual requests have 150 bytes. Arbitrary. */
 const REQUEST_LIMIT_BYTES = 1200;
-/** 0: no lists of needed blobs are asked for; 1: they are. Source: `protocolVersion1`, `protocolVersion2`. */
+/** Protocol versions. Version 1 adds lists of needed blobs. Source: `protocolVersion1`, `protocolVersion2`. */
 const VERSIONS: readonly unknown[] = [0, 1];
 
 const REFUSALS: Readonly<Record<Refusal, string>> = {
@@ -27,12 +27,12 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
 export interface ReflectorServerDeps {
   readonly store: ReflectorStore;
   readonly limits: () => ConnectionLimits;
-  /** Limits what all uploads together bring. */
+  /** Shared rate limit of all uploads. */
   readonly rate: RateLimiter;
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
   readonly clock: Clock;
   readonly stepMs?: number;
-  /** Takes what ended a connection and is not the client's doing, such as a full disk. */
+  /** Called with an error that ended a connection and is not the client's fault, such as a full disk. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -45,7 +45,7 @@ interface Offer {
 export class ReflectorServer {
   readonly #deps: ReflectorServerDeps;
   readonly #server: TcpServer;
-  /** Blobs that were taken. */
+  /** Number of accepted blobs. */
   received = 0;
   #port: number | null = null;
 
@@ -117,7 +117,7 @@ class Upload {
     return writeBytes(socket, bytes);
   }
 
-  /** Runs a step, and closes the connection when it takes too long. */
+  /** Runs a step, and closes the connection if it exceeds the time limit. */
   async #inTime<T>(step: () => Promise<T>): Promise<T> {
     const { clock, stepMs = STEP_MS } = this.#deps;
     const timer = clock.after(stepMs, () => void this.#served.socket.destroy());
@@ -150,7 +150,7 @@ class Upload {
     });
   }
 
-  /** The bytes of a blob; null when the client left before. */
+  /** Bytes of a blob; null if the client left before the end. */
   #bytes(sizeBytes: number): Promise<Buffer | null> {
     return this.#inTime(async () => {
       const blob = Buffer.allocUnsafeSlow(sizeBytes);
@@ -165,7 +165,7 @@ class Upload {
     });
   }
 
-  /** Answers an offer and takes the blob. False if the connection is to be closed. */
+  /** Responds to an offer and receives the blob. Returns false if the connection must be closed. */
   async #take({ hash, sizeBytes, isDescriptor }: Offer): Promise<boolean> {
     const { store } = this.#deps;
     const wanted = isDescriptor ? await this.#answerStream(hash) : await this.#answerBlob(hash);
@@ -188,7 +188,7 @@ class Upload {
         await this.#answer({ send_sd_blob: true });
         return 'wanted';
       case 'known':
-        // Without the member an older client sends nothing more, as it is with reflector.go.
+        // An older client sends nothing more if the member is absent, as with reflector.go.
         await this.#answer({
           send_sd_blob: false,
           ...(offer.missing.length > 0 && { needed_blobs: offer.missing.slice(0, MAX_LISTED) }),
@@ -206,7 +206,7 @@ class Upload {
     return offer;
   }
 
-  /** A client must not take this for success, so the member that it looks for is not there. */
+  /** The response omits the member that clients check, so that no client treats it as success. */
   async #refuse(kind: Refusal): Promise<'refused'> {
     await this.#answer({ error: REFUSALS[kind] });
     return 'refused';

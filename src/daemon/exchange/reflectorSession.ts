@@ -1,6 +1,6 @@
 /**
- * A connection to a reflector: blobs are offered one after the other, and sent where the reflector wants them.
- * Source: lbry-sdk lbry/stream/reflector/client.py `StreamReflectorClient`; reflector.go reflector/server.go.
+ * Connection to a reflector. It offers blobs one after another and sends those that the reflector needs. Source: lbry-sdk
+ * lbry/stream/reflector/client.py `StreamReflectorClient`; reflector.go reflector/server.go.
  */
 import { sleep, type Clock } from '../base/clock.js';
 import { isBlobHash } from '../content/blobHash.js';
@@ -9,18 +9,21 @@ import { JsonMessages, type JsonMembers } from './jsonMessages.js';
 import { placeText, type Dial, type Link, type Place } from './links.js';
 import type { RateLimiter } from './rateLimiter.js';
 
-/** Version 1: the answer to a descriptor lists the blobs that are needed. Source: `REFLECTOR_V2`. */
+/** Version 1: the response to a descriptor lists the needed blobs. Source: `REFLECTOR_V2`. */
 const VERSION = 1;
 /** Source: `MAX_RESPONSE_SIZE`. */
 const ANSWER_LIMIT_BYTES = 2_000_000;
 const CONNECT_MS = 30_000;
 /** Source: `send_request`. */
 const ANSWER_MS = 180_000;
-/** For a blob to go out and to be acknowledged. A slow line needs time for 2 MiB. Arbitrary: lbry-sdk waits 30 s for the latter. */
+/**
+ * Time limit for sending a blob and for its acknowledgement. A slow connection needs time for 2 MiB. Arbitrary: lbry-sdk
+ * waits 30 s for the acknowledgement.
+ */
 const SEND_MS = 180_000;
 const PIECE_BYTES = 64 * 1024;
 
-/** The connection is of no use any more. The text is for logs and answers. */
+/** The connection is no longer usable. The text is for logs and responses. */
 export class ReflectorError extends Error {
   override readonly name: string = 'ReflectorError';
 }
@@ -29,18 +32,18 @@ export interface SessionDeps {
   readonly dial: Dial;
   readonly clock: Clock;
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
-  /** Limits what goes out. */
+  /** Limit on the upload rate. */
   readonly rate: RateLimiter;
 }
 
 export interface OfferedStream {
-  /** Whether the descriptor was sent and taken. */
+  /** Whether the descriptor was sent and accepted. */
   readonly isSent: boolean;
   /** The data blobs that the reflector lacks; null if it lists none. */
   readonly needed: readonly string[] | null;
 }
 
-/** `sent`: sent and acknowledged; `unwanted`: the reflector has it; `refused`: it was sent and not taken. */
+/** `sent`: sent and acknowledged; `unwanted`: the reflector already has the blob; `refused`: sent but not accepted. */
 export type BlobOutcome = 'sent' | 'unwanted' | 'refused';
 
 interface Waiting {
@@ -65,8 +68,8 @@ export class ReflectorSession {
   }
 
   /**
-   * Connects and agrees on the version. `onSent` gets the bytes of blobs as they go out. Rejects with `ReflectorError`; later
-   * calls do too, when the connection ends or the signal aborts.
+   * Connects and agrees on the version. `onSent` is called with the number of bytes sent. This call and later ones reject
+   * with `ReflectorError` when the connection ends or the signal aborts.
    */
   static async open(
     place: Place,
@@ -136,7 +139,7 @@ export class ReflectorSession {
     return !this.#closed.signal.aborted;
   }
 
-  /** The next answer. */
+  /** Reads the next response. */
   async #answer(timeoutMs: number): Promise<JsonMembers> {
     this.#closed.signal.throwIfAborted();
     const { clock } = this.#deps;
@@ -155,7 +158,7 @@ export class ReflectorSession {
 
   async #ask(request: Readonly<Record<string, string | number>>): Promise<JsonMembers> {
     this.#closed.signal.throwIfAborted();
-    // As Python's `json.dumps` writes it.
+    // Format of Python's `json.dumps`.
     const members = Object.entries(request).map(([key, value]) => `"${key}": ${JSON.stringify(value)}`);
     void this.#link!.send(Buffer.from(`{${members.join(', ')}}`));
     return this.#answer(ANSWER_MS);
@@ -194,8 +197,8 @@ export class ReflectorSession {
   }
 
   /**
-   * Offers a blob; `read` is called when the reflector wants it. When `read` gives null (the blob was deleted meanwhile), the
-   * connection ends, because the reflector waits for bytes.
+   * Offers a blob and calls `read` if the reflector needs it. If `read` returns null (the blob was deleted), the connection
+   * ends, because the reflector waits for bytes.
    */
   async offerBlob(
     hash: string,

@@ -1,6 +1,6 @@
 /**
- * What a reflector keeps: streams that others sent, in a blob store and a content database of its own. Only blobs of complete
- * streams that are not blocked are given out.
+ * Storage of a reflector: uploaded streams in a separate blob store and content database. It serves only blobs of complete
+ * streams that are not blocked.
  */
 import type { Clock } from '../base/clock.js';
 import { DaemonError } from '../base/daemonError.js';
@@ -10,11 +10,11 @@ import { readDescriptor, type StreamDescriptor } from '../content/descriptor.js'
 import type { OffsiteBlobs } from '../objects/offsiteBlobs.js';
 import type { BlobReader, OpenBlob } from './ports.js';
 
-/** Blobs of no stream are deleted so long after they came: their descriptor may come later. Arbitrary. */
+/** Age at which blobs without a stream are deleted. Their descriptor may arrive after them. Arbitrary. */
 const ORPHAN_SEC = 86_400;
 const MEGABYTE = 1_000_000;
 
-/** Blobs on this disk, or in an object store; only those in a store have the optional members. */
+/** Storage of blobs, on this disk or in an object store. Only an object store has the optional members. */
 export interface ReflectorBlobs
   extends
     Pick<BlobStore, 'write' | 'delete'>,
@@ -45,15 +45,15 @@ export type StreamOffer =
   | { readonly kind: 'known'; readonly missing: readonly string[] }
   | { readonly kind: Refusal };
 
-/** `busy`: the object store does not answer, and this disk has no room for more. */
+/** `busy`: the object store does not respond and the disk is full. */
 export type Refusal = 'blocked' | 'full' | 'busy';
 
 export class ReflectorStore implements BlobReader {
   readonly #deps: ReflectorStoreDeps;
-  /** Blobs that are there and are not given out. */
+  /** Stored blobs that are not served. */
   #withheld = new Set<string>();
   #blocked: ReadonlySet<string> = new Set();
-  /** Blobs whose bytes came and are not kept yet. */
+  /** Blobs whose bytes have arrived and are being stored. */
   readonly #writing = new Map<string, Promise<unknown>>();
   #usedBytes = 0;
   readonly finished: BlobReader['finished'];
@@ -73,7 +73,7 @@ export class ReflectorStore implements BlobReader {
     return blobs.usedBytes ? blobs.usedBytes() : (await database.diskUsage()).totalBytes;
   }
 
-  /** Looks again which blobs are not given out, after some were lost. */
+  /** Updates the set of withheld blobs after a loss of blobs. */
   reload(): Promise<void> {
     return this.#withhold();
   }
@@ -90,14 +90,14 @@ export class ReflectorStore implements BlobReader {
     return this.#blocked.size;
   }
 
-  /** Descriptors of streams that are neither taken nor given out. */
+  /** Sets the descriptors of blocked streams, which are neither accepted nor served. */
   async setBlocked(sdHashes: ReadonlySet<string>): Promise<void> {
     this.#blocked = sdHashes;
     this.#deps.blobs.setBlocked?.(sdHashes);
     await this.#withhold();
   }
 
-  /** Looks for blobs that another reflector put into the object store. */
+  /** Searches the object store for blobs that another reflector wrote. */
   async seek(hashes: readonly string[]): Promise<void> {
     await Promise.all(hashes.map((hash) => this.#find(hash)));
   }
@@ -106,7 +106,7 @@ export class ReflectorStore implements BlobReader {
     const { blobs } = this.#deps;
     if (!blobs.find || blobs.finished.has(hash)) return;
     const found = await blobs.find(hash, (sdHash) => this.#blocked.has(sdHash));
-    // It may have been blocked meanwhile.
+    // The stream may have been blocked during the wait.
     if (found !== null && this.#blocked.has(found.sdHash)) await this.#withhold();
     else for (const one of found?.hashes ?? []) this.#withheld.delete(one);
   }
@@ -139,7 +139,7 @@ export class ReflectorStore implements BlobReader {
     const streamHash = blobs.finished.has(sdHash) ? await database.streamHashOf(sdHash) : null;
     if (streamHash === null) return { kind: (await this.#refusal(sdHash, true)) ?? 'wanted' };
     const rows = await database.blobsOfStream(streamHash);
-    // What is being kept just now need not be sent again.
+    // Blobs that are just being stored need not be sent again.
     await Promise.all(rows.map(({ hash }) => this.#writing.get(hash ?? '')));
     const missing = rows.flatMap(({ hash }) => (hash === null || blobs.finished.has(hash) ? [] : [hash]));
     return { kind: 'known', missing: [...new Set(missing)] };
@@ -150,12 +150,12 @@ export class ReflectorStore implements BlobReader {
     return ((await this.#deps.blobs.mayTake?.(hash, isDescriptor)) ?? true) ? null : 'busy';
   }
 
-  /** Whether a data blob is wanted; `full` when the quota is used up. */
+  /** Whether the reflector needs a data blob; `full` if the quota is used up. */
   async offerBlob(hash: string): Promise<'wanted' | 'known' | Refusal> {
     await this.#writing.get(hash);
     const { blobs } = this.#deps;
     if (blobs.finished.has(hash)) return 'known';
-    // It is not given out before its stream is complete.
+    // The blob is not served before its stream is complete.
     if (await blobs.adopt?.(hash, () => this.#withheld.add(hash))) {
       await this.#release(hash);
       return 'known';
@@ -164,8 +164,9 @@ export class ReflectorStore implements BlobReader {
   }
 
   /**
-   * Keeps a blob. False for bytes of another hash, and for a descriptor that is none. Throws `EnvironmentError` where it cannot be
-   * kept. When it resolves to true, the blob is on this disk; it stays there until an object store has it, where there is one.
+   * Stores a blob. Returns false for bytes with another hash and for an invalid descriptor. Throws `EnvironmentError` if the
+   * blob cannot be stored. After a result of true, the blob is on this disk. With an object store, it stays there until the
+   * object store has it.
    */
   async put(hash: string, bytes: Uint8Array, isDescriptor: boolean): Promise<boolean> {
     const writing = this.#put(hash, bytes, isDescriptor);
@@ -183,7 +184,7 @@ export class ReflectorStore implements BlobReader {
     const descriptor = isDescriptor ? parsed(bytes) : null;
     if (isDescriptor && descriptor === null) return false;
     const isNew = !blobs.finished.has(hash);
-    // Before it is there, so that it is not given out meanwhile.
+    // Withheld before it is stored, so that it is not served in between.
     if (isNew) this.#withheld.add(hash);
     if (!(await blobs.write(hash, bytes))) {
       this.#withheld.delete(hash);
@@ -203,13 +204,13 @@ export class ReflectorStore implements BlobReader {
     return true;
   }
 
-  /** Gives out the streams that are complete with a blob. */
+  /** Starts to serve the streams that this blob completes. */
   async #release(hash: string): Promise<void> {
     for (const stream of await this.#deps.database.completedWith(hash))
       if (!this.#blocked.has(stream.sdHash)) for (const one of stream.hashes) this.#withheld.delete(one);
   }
 
-  /** Deletes what belongs to no stream after a day. */
+  /** Deletes blobs without a stream after a day. */
   async clean(): Promise<void> {
     const { blobs, database, clock } = this.#deps;
     const orphans = await database.orphans(clock.nowSec() - ORPHAN_SEC);

@@ -1,7 +1,7 @@
 /**
- * The upload of one stream to one reflector: over several connections where the reflector can do that, and resumed when they
- * are cut. What the reflector has is not sent again: each pass begins with the question for what it lacks.
- * Source: lbry-sdk lbry/stream/managed_stream.py `upload_to_reflector`, stream_manager.py `_retriable_reflect_stream`.
+ * Upload of one stream to one reflector, over several connections if the reflector supports that. It resumes after a
+ * disconnect. Each pass first asks which blobs the reflector lacks, so nothing is sent twice. Source: lbry-sdk
+ * lbry/stream/managed_stream.py `upload_to_reflector`, stream_manager.py `_retriable_reflect_stream`.
  */
 import { sleep } from '../base/clock.js';
 import { RateWindow } from '../base/rateWindow.js';
@@ -11,7 +11,7 @@ import { ReflectorError, ReflectorSession, type SessionDeps } from './reflectorS
 
 /** Connections for one stream. Arbitrary. */
 const SESSIONS = 4;
-/** Failures one after the other without any progress, after which the upload is abandoned for now. */
+/** Number of consecutive failures without progress after which the upload is abandoned for now. */
 const MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
@@ -30,7 +30,7 @@ export interface UploadDeps extends SessionDeps {
 export interface UploadResult {
   /** Hashes of the blobs that were sent, in the order of their acknowledgements. */
   readonly sent: readonly string[];
-  /** Whether the reflector says that it has all of the stream. */
+  /** Whether the reflector reports that it has the complete stream. */
   readonly isComplete: boolean;
   /** Reason why the upload is incomplete; null if complete. */
   readonly reason: string | null;
@@ -48,14 +48,14 @@ export class StreamUpload {
   readonly #lengths: ReadonlyMap<string, number>;
   #sdBytes = 0;
   readonly #acknowledged = new Set<string>();
-  /** Data blobs that the reflector said it has. */
+  /** Data blobs that the reflector reported as present. */
   readonly #unwanted = new Set<string>();
   #blobsToSend = 0;
   #bytesToSend = 0;
   /** Bytes sent, including a blob in progress. An interrupted blob is subtracted at the next pass. */
   #bytesSent = 0;
   readonly #rate: RateWindow;
-  /** Whether the reflector took blobs over a second connection; null while that is not known. */
+  /** Whether the reflector accepted blobs over a second connection; null while unknown. */
   #takesSeveral: boolean | null = null;
 
   constructor(stream: UploadedStream, place: Place, deps: UploadDeps) {
@@ -78,7 +78,7 @@ export class StreamUpload {
     };
   }
 
-  /** Runs until the reflector has the stream, nothing more can be sent, or it failed too often. It does not reject. */
+  /** Runs until the reflector has the stream, nothing more can be sent, or too many attempts failed. Never rejects. */
   async run(signal: AbortSignal): Promise<UploadResult> {
     const { clock, debug } = this.#deps;
     let failures = 0;
@@ -135,7 +135,7 @@ export class StreamUpload {
       this.#bytesToSend = this.#lengthOf([...this.#acknowledged, ...queue]);
       const lacking = wanted.length - queue.length;
       await this.#sendAll(session, queue, signal);
-      // A reflector without lists of needed blobs may want the descriptor each time: all of the stream is there all the same.
+      // A reflector without lists of needed blobs may request the descriptor each time, although it has the whole stream.
       const isThere = (hash: string): boolean => this.#acknowledged.has(hash) || this.#unwanted.has(hash);
       if (needed === null && isSent && [...this.#lengths.keys()].every(isThere))
         return { isComplete: true, reason: null };
@@ -150,15 +150,15 @@ export class StreamUpload {
   }
 
   /**
-   * Sends a queue over the first session and further ones. Which reflectors take several is not known before: lbry-sdk's closes
-   * a connection that does not begin with a descriptor, and nothing is lost then.
+   * Sends a queue over the first session and further ones. Support for several sessions is unknown in advance. lbry-sdk's
+   * reflector closes a connection that does not start with a descriptor; no data is lost then.
    */
   async #sendAll(first: ReflectorSession, queue: string[], signal: AbortSignal): Promise<void> {
     const own = this.#work(first, queue);
     const further: Promise<void>[] = [];
     const count = this.#takesSeveral === false ? 1 : Math.min(SESSIONS, queue.length + 1);
     for (let n = 1; n < count; n++) further.push(this.#workBeside(queue, signal));
-    // All must have ended before the next pass asks what arrived.
+    // All sessions must end before the next pass asks which blobs arrived.
     await Promise.allSettled([own, ...further]);
     await own;
     await Promise.all(further);
@@ -177,7 +177,7 @@ export class StreamUpload {
     }
   }
 
-  /** A blob whose connection was cut stays out of the queue: the next pass asks whether it arrived. */
+  /** A blob whose connection was cut is not requeued: the next pass asks the reflector whether it arrived. */
   async #work(session: ReflectorSession, queue: string[], onAnswer?: () => void): Promise<void> {
     const { blobs } = this.#deps;
     for (let hash = queue.shift(); hash !== undefined; hash = queue.shift()) {

@@ -1,27 +1,27 @@
 /**
- * The download of one stream: which blobs are wanted, which holders are known, and who is asked for what. Several blobs come from
- * several holders at the same time. A holder that is silent does not hold a blob up: others are asked for it too.
- * Source: lbry-sdk lbry/blob_exchange/downloader.py `BlobDownloader`.
+ * Download of one stream. It tracks the wanted blobs and the known holders, and assigns requests to holders. Several blobs
+ * are downloaded from several holders at the same time. If a holder is silent, other holders are asked for its blob. Source:
+ * lbry-sdk lbry/blob_exchange/downloader.py `BlobDownloader`.
  */
 import type { Clock, Timer } from '../base/clock.js';
 import type { Holder, Line, LineOutcome } from './blobHolders.js';
 import { holdersNeeded, isStuck, Known, type Wanted } from './knownHolder.js';
 import type { BlobKeeper, DownloadProgress, Urgency } from './ports.js';
 
-/** Factor on the limit of requests while no holder has sent data. Source: `should_race_continue`. */
+/** Factor for the limit of requests until a holder has sent data. Source: `should_race_continue`. */
 const COLD_FACTOR = 10;
-/** The most seconds that a failing holder is left alone. Source: `clearbanned`. */
+/** Maximum pause for a failing holder in seconds. Source: `clearbanned`. */
 const MAX_REST_SEC = 30;
 const REST_EXPONENT = 2;
-/** How long a holder that lied is left alone: longer than a download takes. Arbitrary. */
+/** Pause for a holder that sent wrong data; longer than a download takes. Arbitrary. */
 const LIAR_REST_MS = 3_600_000;
 /** Time for which a pending connection counts as progress. Arbitrary. */
 const CONNECTING_MS = 500;
-/** How often the state is looked at while blobs are wanted. */
+/** Interval of checks while blobs are wanted. */
 const TICK_MS = 100;
-/** Holders that are known at a time. More come of lies only. Arbitrary. */
+/** Maximum number of known holders. Only false announcements exceed it. Arbitrary. */
 const MAX_HOLDERS = 1000;
-/** Window of the rate that is shown. */
+/** Time window of the displayed rate. */
 const RATE_MS = 5000;
 
 export interface SwarmDeps {
@@ -42,7 +42,7 @@ export class Swarm {
   readonly #arrivals: { readonly atMs: number; readonly bytes: number }[] = [];
   #orders = 0;
   #tick: Timer | null = null;
-  /** When something came or went last. */
+  /** Time of the last change of the wanted blobs. */
   lastUseMs: number;
 
   constructor(deps: SwarmDeps) {
@@ -54,7 +54,7 @@ export class Swarm {
     return this.#wanted.size === 0;
   }
 
-  /** Whether there is a holder that may bring what is wanted: then it is early to look for others. */
+  /** Whether a known holder may have the wanted blobs, so that a search for others can wait. */
   get hasHope(): boolean {
     const now = this.#deps.clock.nowMs();
     const wanted = [...this.#wanted.keys()];
@@ -82,11 +82,11 @@ export class Swarm {
     };
   }
 
-  /** Adds a holder; one that is known stays as it is. */
+  /** Adds a holder. A known holder stays unchanged. */
   add(holder: Holder): void {
     if (this.#known.has(holder.name) || this.#known.size >= MAX_HOLDERS || this.#closed.signal.aborted)
       return;
-    // Those of one moment are tried in a random order, so that not everyone begins with the same.
+    // Holders added at the same time are tried in random order, so that not all clients start with the same one.
     this.#known.set(holder.name, new Known(holder, this.#known.size + this.#deps.random()));
     this.#pump();
   }
@@ -137,7 +137,7 @@ export class Swarm {
     return wanted;
   }
 
-  /** Ends the work on a blob: it is there, or its last caller has gone. */
+  /** Ends the work on a blob: it was received, or its last caller has left. */
   #drop(wanted: Wanted): void {
     if (this.#wanted.get(wanted.hash) === wanted) this.#wanted.delete(wanted.hash);
     for (const one of wanted.asked) this.#release(one);
@@ -146,7 +146,10 @@ export class Swarm {
     this.#pump();
   }
 
-  /** Takes a holder off its blob. The rest of the blob would come first, so the line is closed; this does not count as a failure. */
+  /**
+   * Cancels the request of a holder. The line is closed, because the rest of the blob would precede any other response. This
+   * does not count as a failure.
+   */
   #release(one: Known): void {
     one.line?.close();
     one.line = null;
@@ -161,7 +164,7 @@ export class Swarm {
     for (const { line } of this.#known.values()) line?.close();
   }
 
-  /** Gives each wanted blob to a holder that can send it. */
+  /** Assigns each wanted blob to a holder that can send it. */
   #pump(): void {
     if (this.#closed.signal.aborted) return;
     if (this.#wanted.size === 0) {
@@ -179,7 +182,7 @@ export class Swarm {
     });
   }
 
-  /** Asks idle holders for blobs. Answers how many further holders could be used. */
+  /** Requests blobs from idle holders. Returns the number of further holders that could be used. */
   #assign(now: number): number {
     const idle = [...this.#known.values()]
       .filter(({ state }) => state === 'idle')
@@ -203,7 +206,7 @@ export class Swarm {
     return unmet;
   }
 
-  /** Whether a holder has sent a blob, or sends one that no holder failed at. */
+  /** Whether a holder has sent a blob, or is sending a blob for which no holder failed. */
   get #isProven(): boolean {
     for (const { line, score, state, wanted } of this.#known.values()) {
       if (line?.isOpen !== true) continue;
@@ -218,7 +221,7 @@ export class Swarm {
     return this.#isProven ? limit : limit * COLD_FACTOR;
   }
 
-  /** Holders that work. Those that are silent do not count, so that they keep no other out. */
+  /** Number of active holders. Silent holders do not count, so that they do not block others. */
   #movingCount(now: number): number {
     let count = 0;
     for (const one of this.#known.values()) {
@@ -241,7 +244,7 @@ export class Swarm {
     for (const one of candidates.slice(0, Math.max(0, count))) void this.#open(one, now);
   }
 
-  /** Once blobs come, unneeded lines are closed. */
+  /** Closes unneeded lines once blobs arrive. */
   #closeSurplus(): void {
     if (!this.#isProven) return;
     const idle = [...this.#known.values()]
@@ -294,15 +297,15 @@ export class Swarm {
           else one.noteLacks(hash, clock.nowMs());
       },
     });
-    // It was taken off the blob meanwhile.
+    // The request was cancelled in between.
     if (!wanted.asked.delete(one) || this.#closed.signal.aborted) return;
     if (outcome.kind !== 'blob') wanted.troubles++;
     await this.#settle(one, wanted, outcome);
   }
 
-  /** The first that begins to bring a blob makes those needless that have not begun. */
+  /** The first holder that sends data for a blob makes the holders without data unnecessary. */
   #leaveTo(one: Known, wanted: Wanted): void {
-    // Where some began and came to nothing, one that begins is not to be relied on.
+    // After a failed or stalled transfer, the start of another one is not reliable.
     if (wanted.troubles + wanted.stuck > 0) return;
     for (const other of wanted.asked) {
       if (other === one || other.line?.receivedBytes !== 0) continue;
@@ -327,7 +330,7 @@ export class Swarm {
   }
 
   async #verify(one: Known, wanted: Wanted, bytes: Buffer): Promise<void> {
-    // While the bytes are checked, no other holder is asked for the blob, and this one may send the next.
+    // During the verification, no other holder is asked for the blob, and this holder may send the next one.
     const checking = new Known(one.holder, 0);
     checking.sinceMs = Infinity;
     wanted.asked.add(checking);
@@ -371,7 +374,7 @@ export class Swarm {
   }
 }
 
-/** Resolves like the promise; rejects when the signal aborts. */
+/** Settles like the promise, or rejects when the signal aborts. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);

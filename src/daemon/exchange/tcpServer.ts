@@ -1,4 +1,4 @@
-/** A TCP port that takes a bounded number of connections, in all and from each address. */
+/** TCP server with limits on all connections and on connections per address. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { EnvironmentError, systemErrorCode } from '../../util/text/environmentError.js';
 
@@ -10,18 +10,18 @@ export interface ConnectionLimits {
 export interface TcpServerOptions {
   /** Read at each connection. */
   readonly limits: () => ConnectionLimits;
-  /** Takes a connection, which is closed when the promise settles. */
+  /** Handles a connection, which is closed when the promise settles. */
   readonly serve: (connection: Served) => Promise<void>;
-  /** Takes what `serve` throws. */
+  /** Called with the errors that `serve` throws. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** A connection that was taken. */
+/** An accepted connection. */
 export interface Served {
   readonly socket: Socket;
   /** `address:port` of the peer. */
   readonly peer: string;
-  /** Aborts when the connection is closed, by whichever side. */
+  /** Aborts when either side closes the connection. */
   readonly closed: AbortSignal;
 }
 
@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'this machine has no such address. Choose another one',
 };
 
-/** IPv4 addresses as such, also where the socket listens for both versions. */
+/** Converts an IPv4-mapped address to plain IPv4, for sockets that listen for both versions. */
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=[0-9.]+$)/, '');
 
 export class TcpServer {
@@ -41,7 +41,7 @@ export class TcpServer {
   readonly #sockets = new Set<Socket>();
   readonly #byAddress = new Map<string, number>();
   readonly #running = new Set<Promise<void>>();
-  /** Connections that were refused because of the limits. */
+  /** Number of connections refused because of the limits. */
   refused = 0;
 
   constructor(options: TcpServerOptions) {
@@ -54,8 +54,8 @@ export class TcpServer {
   }
 
   /**
-   * Listens and resolves to the port; 0 asks for any free one. Throws `EnvironmentError`: `what` names the server there and
-   * `settings` the settings that choose port and address.
+   * Starts to listen and resolves to the port; port 0 selects any free one. Throws `EnvironmentError` with `what`, the name
+   * of the server, and `settings`, the settings for its port and address.
    */
   async listen(
     port: number,
@@ -72,7 +72,7 @@ export class TcpServer {
       this.#server.listen(port, host, resolve);
     });
     this.#server.removeAllListeners('error');
-    // Such as no file descriptor left for a connection: that connection is lost, the server is not.
+    // An example is a lack of file descriptors: the connection is lost, but the server continues.
     this.#server.on('error', () => undefined);
     return (this.#server.address() as AddressInfo).port;
   }
@@ -119,7 +119,7 @@ export class TcpServer {
   }
 }
 
-/** Sends bytes; resolves to true when the system took them, to false when the connection is closed. */
+/** Sends bytes. Resolves to true when the system accepted them, or to false when the connection is closed. */
 export function writeBytes(socket: Socket, bytes: Uint8Array): Promise<boolean> {
   return new Promise((resolve) => {
     if (socket.destroyed || !socket.writable) {
@@ -130,7 +130,7 @@ export function writeBytes(socket: Socket, bytes: Uint8Array): Promise<boolean> 
   });
 }
 
-/** The next bytes of a connection that is read piece by piece; null when the peer ended it. */
+/** Reader for a connection; a read returns null after the peer has ended it. */
 export class SocketReader {
   readonly #socket: Socket;
   #chunks: Buffer[] = [];
@@ -165,7 +165,7 @@ export class SocketReader {
     }
   }
 
-  /** Puts bytes back that belong to what is read next. */
+  /** Returns bytes to the reader, for the next read. */
   unread(bytes: Buffer): void {
     if (bytes.length > 0) this.#chunks.unshift(bytes);
   }

@@ -1,8 +1,8 @@
 /**
- * Downloads what other nodes announced near this node's id, to give it to peers: streams of no one in particular, within the
- * limit `network_storage_limit`. Their blobs belong to no stream of the database, which makes them network blobs.
- * Source: lbry-sdk lbry/stream/background_downloader.py `BackgroundDownloader`, lbry/extras/daemon/components.py
- * `BackgroundDownloaderComponent`.
+ * Downloads blobs that other nodes announced near this node's id, in order to serve them to peers. They are streams without
+ * a local file, up to the limit `network_storage_limit`. Their blobs belong to no stream of the database, so they count as
+ * network blobs. Source: lbry-sdk lbry/stream/background_downloader.py `BackgroundDownloader`,
+ * lbry/extras/daemon/components.py `BackgroundDownloaderComponent`.
  */
 import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
@@ -16,16 +16,16 @@ import type { Announcements } from '../dht/announcements.js';
 import { readDescriptor, type StreamDescriptor } from '../content/descriptor.js';
 import type { BlobFetcher } from '../exchange/ports.js';
 
-/** Between two rounds. Source: `download_loop_delay_seconds`. */
+/** Pause between two rounds. Source: `download_loop_delay_seconds`. */
 const ROUND_MS = 60_000;
 const MIB = 1024 * 1024;
-/** No download begins with less space. Source: `download_blobs_in_background`. */
+/** Minimum free space for a new download. Source: `download_blobs_in_background`. */
 const LEAST_FREE_BYTES = 10 * MIB;
-/** A data blob may take this many times the timeout of a descriptor. Source: `download_stream_blob`. */
+/** Timeout of a data blob, as a multiple of the timeout of a descriptor. Source: `download_stream_blob`. */
 const DATA_TIMEOUTS = 10;
-/** What was looked at is left alone for so long. lbry-sdk tries a hash that fails again each minute, and no other one. */
+/** Time for which a tried hash is skipped. lbry-sdk instead retries the same failing hash each minute. */
 const LEFT_ALONE_MS = 6 * 3600_000;
-/** Hashes that are left alone. Arbitrary. */
+/** Maximum number of skipped hashes. Arbitrary. */
 const MAX_LEFT_ALONE = 10_000;
 
 export interface BackgroundDownloaderDeps {
@@ -92,7 +92,7 @@ export class BackgroundDownloader {
     while (await sleep(clock, ROUND_MS, signal));
   }
 
-  /** Looks at the space, and begins a download where there is enough and none continues. */
+  /** Checks the free space, and starts a download if there is enough and none is running. */
   async #round(): Promise<void> {
     const { space, savesBlobs } = this.#deps;
     this.#freeBytes = await space.freeNetworkBytes();
@@ -101,7 +101,7 @@ export class BackgroundDownloader {
     this.#ongoing = this.#downloadOne().finally(() => (this.#ongoing = null));
   }
 
-  /** What turns out to be complete takes no time: then the next one is looked at. Never rejects. */
+  /** Downloads one announced stream. An already complete stream takes no time, so the next one is tried. Never rejects. */
   async #downloadOne(): Promise<void> {
     for (const hash of this.#nearHashes()) {
       if (this.#stopping.signal.aborted) return;
@@ -111,8 +111,8 @@ export class BackgroundDownloader {
   }
 
   /**
-   * Announced hashes that share the first byte with the node's id, except for those that are left alone.
-   * Source: `MIN_PREFIX_COLLIDING_BITS`.
+   * Announced hashes that share the first byte with the node's id, except for skipped ones. Source:
+   * `MIN_PREFIX_COLLIDING_BITS`.
    */
   #nearHashes(): string[] {
     const { dht, clock } = this.#deps;
@@ -134,24 +134,24 @@ export class BackgroundDownloader {
   }
 
   /**
-   * Downloads the blob, and the stream that it describes. Resolves to whether anything was asked for. Never rejects. A stream that
-   * was broken off continues at the next attempt.
+   * Downloads the blob, and the stream that it describes. Resolves to whether anything was requested. Never rejects. An
+   * interrupted stream continues at the next attempt.
    */
   async #download(hash: string): Promise<boolean> {
     const { log, database, blobs } = this.#deps;
     const wasThere = blobs.finished.has(hash);
     try {
-      // Streams of files are downloaded when someone wants them.
+      // Streams that have a file are downloaded at the user's request only.
       if ((await database.streamHashOf(hash)) !== null) return false;
       const bytes = await this.#fetch(hash, hash, null, 1);
-      // Peers find it by this hash, whatever it is.
+      // Peers find the blob by this hash, whatever its content.
       if (!wasThere) await database.alwaysAnnounce([hash]);
       const data = descriptorIn(bytes)?.blobs.filter(({ blobHash }) => blobHash !== null) ?? [];
       const missing = new Map(data.map(({ blobHash, length }) => [blobHash!, length]));
       for (const one of missing.keys()) if (blobs.finished.has(one)) missing.delete(one);
       const neededBytes = [...missing.values()].reduce((sum, length) => sum + length, 0);
       if (neededBytes > (await this.#deps.space.freeNetworkBytes())) {
-        // Without its data it is of no use to peers.
+        // A descriptor without its data is useless to peers.
         if (!wasThere) await blobs.delete([hash]);
         log.debug('net', () => `stream ${hash} is too large for the space that is left`);
         return true;
@@ -188,7 +188,7 @@ export class BackgroundDownloader {
   }
 }
 
-/** Null for a blob that is not a descriptor: it is kept as a single one. */
+/** Parses a descriptor. Returns null for any other blob, which is stored as a single blob. */
 function descriptorIn(bytes: Uint8Array): StreamDescriptor | null {
   try {
     return readDescriptor(bytes);

@@ -1,6 +1,6 @@
 /**
- * `get`: from a URL to a file that is being downloaded, its price paid. Texts of errors are lbry-sdk's.
- * Source: lbry-sdk lbry/file/file_manager.py `download_from_uri`.
+ * Implements `get`: resolves a URL, pays the price and starts the download of the file. Error texts are lbry-sdk's. Source:
+ * lbry-sdk lbry/file/file_manager.py `download_from_uri`.
  */
 import { stat } from 'node:fs/promises';
 import { formatTransaction } from '../../primitives/transaction.js';
@@ -39,7 +39,7 @@ export interface DownloadPorts {
   readonly resolver: Pick<Resolver, 'resolve'>;
 }
 
-/** Aborts with an error after this many milliseconds. */
+/** Signal that aborts with an error after this many milliseconds. */
 function timeLimit(
   { clock }: FilesDeps,
   ms: number,
@@ -67,7 +67,7 @@ async function withLimit<T>(
   }
 }
 
-/** Throws with the texts of lbry-sdk where the URL leads to no stream that can be downloaded. */
+/** Resolves a URL to a claim. Throws with lbry-sdk's texts if it has no downloadable stream. */
 async function resolveStream(
   { url, accountIds }: DownloadRequest,
   { files, resolver }: DownloadPorts,
@@ -102,7 +102,7 @@ async function resolveStream(
   throw new ResolveError(problem, `Failed to resolve stream at '${url}': ${pythonStr(shown)}`);
 }
 
-/** The hash of the descriptor. Throws `ResolveError` where the claim names none. */
+/** Hash of the descriptor. Throws `ResolveError` if the claim has none. */
 function sourceOf(claim: Txo, url: string): string {
   const sdHash = sdHashOf(claim);
   if (sdHash === null)
@@ -119,7 +119,7 @@ interface Attempt {
   readonly startedMs: number;
 }
 
-/** Saves an existing file of the claim where that is asked for and it is not there. */
+/** Saves an existing file of the claim if requested and the saved file is missing. */
 async function resume(file: ManagedFile, attempt: Attempt, ports: DownloadPorts): Promise<ManagedFile> {
   const problem = await ports.manager.keepClaim(
     attempt.claim,
@@ -134,7 +134,7 @@ async function resume(file: ManagedFile, attempt: Attempt, ports: DownloadPorts)
   return file;
 }
 
-/** Opens the stream. Throws `DownloadSDTimeoutError`; nothing is left then. */
+/** Opens the stream. Throws `DownloadSDTimeoutError` and leaves nothing behind then. */
 function openInTime({ sdHash, timeoutMs }: Attempt, { files, manager }: DownloadPorts) {
   const ms = Math.min(timeoutMs, files.settings().blobTimeoutMs);
   const late = (): Error =>
@@ -142,7 +142,7 @@ function openInTime({ sdHash, timeoutMs }: Attempt, { files, manager }: Download
   return withLimit(files, ms, late, (signal) => manager.reader.open(sdHash, signal));
 }
 
-/** Throws `DownloadDataTimeoutError`; the file stays listed then. */
+/** Starts to save the file. Throws `DownloadDataTimeoutError`; the file stays listed then. */
 function saveInTime(
   file: ManagedFile,
   options: SaveOptions,
@@ -158,7 +158,7 @@ function saveInTime(
   return withLimit(files, leftMs, late, (signal) => file.save(options, signal));
 }
 
-/** The stream's rows and file; the price is paid once the descriptor is here. */
+/** Creates the stream's rows and file. The price is paid after the descriptor has arrived. */
 async function begin(
   { wallet }: DownloadRequest,
   attempt: Attempt,
@@ -198,7 +198,7 @@ async function begin(
     });
     const problem = await manager.keepClaim(claim, txBuilder.ports.ledger.params, descriptor.streamHash);
     if (problem !== null) throw failure(problem);
-    // Without a reader it is stopped soon.
+    // Without a reader the file would stop soon.
     if (save === null) await file.withReader(() => Promise.resolve());
     else await saveInTime(file, save, attempt, ports);
     return file;
@@ -248,12 +248,12 @@ export class Downloads {
     this.#ports = ports;
   }
 
-  /** The descriptor's hash of the stream to which a URL leads. Throws as `get`, and begins nothing. */
+  /** Descriptor hash of the stream that a URL names. Throws the same errors as `get`, and starts no download. */
   async lookUp(request: DownloadRequest): Promise<string> {
     return sourceOf(await resolveStream(request, this.#ports), request.url);
   }
 
-  /** Throws with the text that `get` answers as `error`. */
+  /** Downloads a file. Throws with the text that `get` returns as `error`. */
   async get(request: DownloadRequest): Promise<ManagedFile> {
     const { url, directory, fileName, timeoutMs, savesFile, accountIds } = request;
     if (directory && !(await stat(directory).catch(() => null))?.isDirectory())

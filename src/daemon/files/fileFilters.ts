@@ -25,7 +25,7 @@ const LISTED = new Set(['claim_id', 'outpoint', 'channel_claim_id']);
 
 const isList = (value: FileFilter[string]): value is readonly string[] => Array.isArray(value);
 
-/** Throws `ValueError` for a field or a comparison that does not exist. An empty text counts as not given, as in lbry-sdk. */
+/** Parses a search. Throws `ValueError` for an unknown field or comparison. An empty text counts as absent, as in lbry-sdk. */
 export function searchOf({
   filter,
   comparison,
@@ -37,7 +37,7 @@ export function searchOf({
   const conditions = Object.entries(filter).flatMap(([field, given]): FileCondition[] => {
     if (given === undefined || field === 'full_status') return [];
     if (!isFileField(field)) throw badValue(`'${field}' is not a valid search operation`);
-    // A list of one is what a single value is read as.
+    // A list with one element counts as a single value.
     const value = isList(given) && given.length === 1 ? given[0]! : given;
     return [{ field, value: isList(value) && !LISTED.has(field) ? [] : value, comparison: compared }];
   });

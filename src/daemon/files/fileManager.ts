@@ -1,7 +1,7 @@
 /**
- * The files of the daemon: finds, saves, stops and deletes them, and connects them with their claims. An inactive file is only a row;
- * an object of a file exists only while the file is used. A descriptor is read when it is first needed.
- * Source: lbry-sdk lbry/stream/stream_manager.py `StreamManager`.
+ * Manager of the daemon's files: finds, saves, stops and deletes them, and links them to their claims. An inactive file is
+ * only a row; its object exists only while the file is used. A descriptor is read at its first use. Source: lbry-sdk
+ * lbry/stream/stream_manager.py `StreamManager`.
  */
 import { failureReason } from '../../util/text/environmentError.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -21,7 +21,7 @@ import { StreamReader } from './streamReader.js';
 /** Number of saved files per check after the start, and of running files per read. Arbitrary. */
 const FILES_AT_ONCE = 500;
 
-/** A part of the files that fit. */
+/** One page of the matching files. */
 export interface FilePart {
   readonly offset: number;
   readonly limit: number;
@@ -38,7 +38,7 @@ export class FileManager {
   });
   #count = 0;
   #isClosed = false;
-  /** Resolves when all saved files were checked. */
+  /** Resolves after the check of all saved files. */
   settled: Promise<void> = Promise.resolve();
 
   constructor(deps: FilesDeps) {
@@ -95,7 +95,7 @@ export class FileManager {
     await Promise.all([...this.#used.values()].map((used) => used.deref()?.close()));
   }
 
-  /** How many files there are. */
+  /** Number of files. */
   get count(): number {
     return this.#count;
   }
@@ -109,7 +109,7 @@ export class FileManager {
     return this.#used.get(streamHash)?.deref() ?? null;
   }
 
-  /** The object of a file, with the state of its saved file. An object in use keeps its row. */
+  /** Object of a file, with the state of its saved file. An existing object keeps its own row. */
   async #of(row: FileRow): Promise<ManagedFile> {
     const used = this.#use(row.streamHash);
     if (used !== null) return used;
@@ -147,7 +147,7 @@ export class FileManager {
     return { ...search, uploading: needsUploads ? (this.#deps.reflector()?.uploading ?? []) : [] };
   }
 
-  /** A part of the files that fit, in their order, and how many fit in all. Throws `ValueError`. */
+  /** One page of the matching files in the requested order, and their total number. Throws `ValueError`. */
   async findPart(
     query: FileQuery,
     part: FilePart,
@@ -156,7 +156,7 @@ export class FileManager {
     return { files: await Promise.all(files.map((row) => this.#of(row))), total };
   }
 
-  /** The files that fit, in their order. Throws `ValueError`. */
+  /** All matching files in the requested order. Throws `ValueError`. */
   async find(query: FileQuery): Promise<readonly ManagedFile[]> {
     const found: ManagedFile[] = [];
     for (const streamHash of await this.findStreams(query)) {
@@ -166,12 +166,12 @@ export class FileManager {
     return found;
   }
 
-  /** The stream hashes of the files that fit, in their order. Throws `ValueError`. */
+  /** Stream hashes of all matching files in the requested order. Throws `ValueError`. */
   async findStreams(query: FileQuery): Promise<readonly string[]> {
     return this.#deps.database.searchStreams(this.#searchOf(query));
   }
 
-  /** Data blobs of the file that are on disk. */
+  /** Number of the file's data blobs that are on disk. */
   blobsCompleted({ row }: ManagedFile): Promise<number> {
     return this.#deps.database.finishedCount(row.streamHash);
   }
@@ -185,7 +185,7 @@ export class FileManager {
     return this.#deps.database.isReflected(row.sdHash);
   }
 
-  /** How the upload to a reflector goes, null if none runs; why the last one did not end well, null if it did. */
+  /** Progress of the upload to a reflector (null if none runs), and the failure of the last upload (null if it succeeded). */
   uploadOf({ row }: ManagedFile): {
     readonly progress: UploadProgress | null;
     readonly failure: string | null;
@@ -197,14 +197,14 @@ export class FileManager {
     };
   }
 
-  /** Adds the file of a stream whose rows are there already. */
+  /** Adds the file of a stream that already has rows. */
   async add(file: NewFile): Promise<ManagedFile> {
     await this.#deps.database.addFile(file);
     this.#count = await this.#deps.database.fileCount();
     return this.reload(file.streamHash);
   }
 
-  /** Reads the row of a file again, as after its claim changed. */
+  /** Reloads the row of a file, for example after its claim changed. */
   async reload(streamHash: string): Promise<ManagedFile> {
     const row = await this.#deps.database.file(streamHash);
     if (row === null) throw new Error(`the file of stream ${streamHash} has no row`);
@@ -214,14 +214,14 @@ export class FileManager {
     return used;
   }
 
-  /** The stream and its file were deleted. */
+  /** Updates the state after the stream and its file were deleted. */
   async #forget(streamHash: string): Promise<void> {
     this.#used.delete(streamHash);
     this.pins.forget(streamHash);
     this.#count = await this.#deps.database.fileCount();
   }
 
-  /** Deletes blobs and rows, and the saved file where it is asked for. Blobs that other streams share stay. */
+  /** Deletes blobs and rows, and the saved file if requested. Blobs shared with other streams stay. */
   async delete(file: ManagedFile, deletesOutput: boolean): Promise<void> {
     const { place, row } = file;
     const isWhole = row.isSaved;
@@ -234,7 +234,7 @@ export class FileManager {
   }
 
   /**
-   * Keeps a claim, and ties the file of its stream to it where there is one. Resolves to the reason where it cannot be tied.
+   * Stores a claim and links it to the file of its stream, if there is one. Resolves to the reason if the link fails.
    */
   async keepClaim(claim: Txo, params: LedgerParams, streamHash: string | null): Promise<string | null> {
     const stored = storedClaim(claim, params);
@@ -249,7 +249,7 @@ export class FileManager {
   }
 }
 
-/** A claim as the database keeps it; null for other outputs and for values that cannot be decoded. */
+/** Row of a claim in the database; null for other outputs and for values that cannot be decoded. */
 export function storedClaim(txo: Txo, params: LedgerParams): StoredClaim | null {
   const { claim, claimId, claimName, channelId } = txo;
   if (claim === null || claimId === null || claimName === null) return null;
@@ -265,7 +265,7 @@ export function storedClaim(txo: Txo, params: LedgerParams): StoredClaim | null 
   };
 }
 
-/** The hash of the descriptor that a claim names, hexadecimal digits; null without one. */
+/** Descriptor hash of a claim as hexadecimal digits; null if absent. */
 export function sdHashOf({ claim }: Txo): string | null {
   const type = claim?.claim.type;
   const hash = type?.case === 'stream' ? type.value.source?.sdHash : undefined;

@@ -1,6 +1,6 @@
 /**
- * The library after its database was lost: streams from the descriptors among the blobs, files of them, and their claims as a
- * hub knows them. It continues in the background, over restarts too. What cannot be found again is in the log.
+ * Rebuilds the library after a loss of its database. Streams are recovered from the descriptors among the blobs, and their
+ * claims from a hub. The work continues in the background and across restarts. The log lists what cannot be recovered.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -17,13 +17,13 @@ import type { ManagedFile } from './managedFile.js';
 import { outputSize, pathOf } from './outputs.js';
 import type { FilesDeps } from './ports.js';
 
-/** Number of files whose first bytes are read together. Arbitrary. */
+/** Number of files whose first bytes are read at the same time. Arbitrary. */
 const LOOKS_AT_ONCE = 64;
-/** Descriptors for which a hub is asked in one question; several claims may name the same. Arbitrary. */
+/** Number of descriptors per request to a hub; several claims may name the same descriptor. Arbitrary. */
 const CLAIMS_AT_ONCE = 20;
-/** Source: most items of a page of `claim_search`. */
+/** Items per page. Source: maximum page size of `claim_search`. */
 const PAGE_SIZE = 50;
-/** Pause before the wallet runs and after a failure of a hub. Arbitrary. */
+/** Pause while the wallet does not run, and after a failure of a hub. Arbitrary. */
 const WAIT_MS = 2000;
 const RETRY_MS = 30_000;
 
@@ -44,20 +44,20 @@ export interface LibraryRebuildDeps {
 
 /** Recovered and missing files. */
 export interface RebuildReport {
-  /** Streams whose rows were made from their descriptors. */
+  /** Number of streams whose rows were rebuilt from their descriptors. */
   readonly streams: number;
   readonly files: number;
-  /** Files that were tied to their claims. */
+  /** Number of files that were linked to their claims. */
   readonly claims: number;
   /** Descriptors of files for which no claim was found. */
   readonly withoutClaim: readonly string[];
-  /** Blobs that begin as a descriptor and are none, or damaged. */
+  /** Blobs that start like a descriptor but are invalid or damaged. */
   readonly unreadable: readonly string[];
-  /** Blobs that belong to no stream. They stay. */
+  /** Number of blobs without a stream. They stay. */
   readonly blobsOfNoStream: number;
 }
 
-/** The own claim, else the one that was made first. */
+/** Prefers an own claim, otherwise the oldest claim. */
 function choose(claims: readonly Txo[]): Txo | undefined {
   const rank = (txo: Txo): number => {
     if (txo.notes.isMyOutput) return -1;
@@ -67,7 +67,7 @@ function choose(claims: readonly Txo[]): Txo | undefined {
   return claims.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-/** Whether the file is the one whose hash the claim gives. */
+/** Whether the file has the hash that the claim names. */
 async function isOfClaim(path: string, claim: Txo): Promise<boolean> {
   const type = claim.claim?.claim.type;
   const hash = type?.case === 'stream' ? type.value.source?.hash : undefined;
@@ -80,14 +80,14 @@ async function isOfClaim(path: string, claim: Txo): Promise<boolean> {
 export class LibraryRebuild {
   readonly #deps: LibraryRebuildDeps;
   #running: Promise<RebuildReport> | null = null;
-  /** Streams whose rows were made in this run of the daemon. */
+  /** Streams whose rows were rebuilt in this run of the daemon. */
   readonly #made = new Set<string>();
 
   constructor(deps: LibraryRebuildDeps) {
     this.#deps = deps;
   }
 
-  /** Rebuilds what was lost, if something was. It does not reject. */
+  /** Starts the rebuild if data was lost. Never rejects. */
   async start(): Promise<void> {
     const { files, signal } = this.#deps;
     try {
@@ -99,13 +99,13 @@ export class LibraryRebuild {
     }
   }
 
-  /** Resolves when everything was searched. Calls at the same time share the work. Rejects when the daemon stops. */
+  /** Runs the rebuild and resolves at its end. Concurrent calls share the work. Rejects when the daemon stops. */
   run(): Promise<RebuildReport> {
     this.#running ??= this.#run().finally(() => (this.#running = null));
     return this.#running;
   }
 
-  /** Resolves when nothing is under way; the signal must be aborted. */
+  /** Resolves when no work is running; the signal must be aborted. */
   async close(): Promise<void> {
     await this.#running?.catch(() => undefined);
   }
@@ -139,7 +139,7 @@ export class LibraryRebuild {
     if (lost.length > 0) log.warn(`Not restored: ${lost.join('; ')}.`);
   }
 
-  /** Goes through blobs of no stream in slices, so that the daemon does its other work meanwhile. */
+  /** Scans blobs without a stream in slices, so that the daemon can do other work in between. */
   async #findStreams(): Promise<{ streams: number; unreadable: string[] }> {
     const { files, signal } = this.#deps;
     const unreadable: string[] = [];
@@ -165,14 +165,14 @@ export class LibraryRebuild {
     } catch {
       return false;
     }
-    // Own blobs are not cleaned away. Those of others are marked as such when their claim is known.
+    // Own blobs are exempt from cleaning. Blobs of others are marked as such once their claim is known.
     const [sdLengthBytes, addedOn] = [bytes.length, clock.nowSec()];
     await database.addStream({ descriptor, sdHash, sdLengthBytes, addedOn, isMine: true });
     this.#made.add(descriptor.streamHash);
     return true;
   }
 
-  /** Gives each stream without a file one. */
+  /** Creates a file for each stream without one. */
   async #addFiles(): Promise<number> {
     const { manager, files, signal } = this.#deps;
     const { database, blobs, clock } = files;
@@ -236,7 +236,7 @@ export class LibraryRebuild {
     return { claims: wanted.length - withoutClaim.length, withoutClaim };
   }
 
-  /** Descriptors of the files for which there is not a claim. */
+  /** Returns the descriptors of the files without a claim. */
   async #tieAll(batch: readonly ManagedFile[], finder: ClaimFinder): Promise<string[]> {
     const found = await this.#claimsOf(
       batch.map(({ row }) => row.sdHash),
@@ -264,7 +264,7 @@ export class LibraryRebuild {
     return { isCutOff: rows.length >= PAGE_SIZE, get: (sdHash: string) => choose(bySd.get(sdHash) ?? []) };
   }
 
-  /** Null if the file is tied to the claim. */
+  /** Links a file to a claim. Resolves to null on success. */
   async #tie(file: ManagedFile, claim: Txo, { params }: ClaimFinder): Promise<string | null> {
     const { manager, files } = this.#deps;
     const { streamHash } = file.row;
@@ -275,7 +275,7 @@ export class LibraryRebuild {
     return null;
   }
 
-  /** Finds the saved file under the name that it gets by itself. */
+  /** Finds the saved file under its default name. */
   async #findSaved(file: ManagedFile, claim: Txo): Promise<void> {
     const { manager, files } = this.#deps;
     const { streamHash } = file.row;
@@ -291,7 +291,7 @@ export class LibraryRebuild {
   }
 }
 
-/** The first of many texts. */
+/** Shortens a list of texts for the log. */
 function shortList(texts: readonly string[]): string {
   const shown = texts.slice(0, 5).join(', ');
   return texts.length > 5 ? `${shown} and ${texts.length - 5} more` : shown;

@@ -1,6 +1,6 @@
 /**
- * A file of the daemon: its row, whether it is being saved or read, and the states between which it goes.
- * Source: lbry-sdk lbry/stream/managed_stream.py `ManagedStream`.
+ * A file of the daemon: its row, and whether it is being saved or read. Source: lbry-sdk lbry/stream/managed_stream.py
+ * `ManagedStream`.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { environmentError, failureReason } from '../../util/text/environmentError.js';
@@ -18,7 +18,7 @@ import { dataBlobs, type StreamReader } from './streamReader.js';
 /** A running file without a reader is stopped after this time. Source: `_delayed_stop`. */
 const IDLE_MS = 2000;
 
-/** Reason for the end of a save; it decides what happens to the row. */
+/** Reason for the end of a save, which determines the change of the row. */
 type SaveEnd = 'stopped' | 'daemon stops' | 'replaced';
 
 class SaveEnded extends Error {
@@ -43,10 +43,10 @@ export interface SaveOptions {
 
 export class ManagedFile {
   row: FileRow;
-  /** Bytes of the saved file; null if there is none. */
+  /** Size of the saved file in bytes; null if there is none. */
   writtenBytes: number | null = null;
   #save: Save | null = null;
-  /** Counts the saves that began. */
+  /** Number of started saves. */
   #saves = 0;
   /** Resolves when the saved file is synced to disk. */
   #syncing: Promise<void> = Promise.resolve();
@@ -77,7 +77,7 @@ export class ManagedFile {
     return fileName === null || directory === null ? null : { fileName, directory };
   }
 
-  /** Between which sizes the file is. Source: `lower_bound_decrypted_length`. */
+  /** Lower and upper bound of the file size. Source: `lower_bound_decrypted_length`. */
   get bounds(): { readonly lower: number; readonly upper: number } {
     const { blobsInStream, dataBytes } = this.row;
     if (blobsInStream === 0) return { lower: 0, upper: 0 };
@@ -113,19 +113,19 @@ export class ManagedFile {
     await this.#deps.database.setFilePlace(this.row.streamHash, place, isSaved);
   }
 
-  /** Looks what is there of the saved file. A file that is gone has no name any more. */
+  /** Checks the saved file on disk. Removes its name if the file is missing. */
   async lookAtOutput(): Promise<void> {
     // A file that is being written may have gaps.
     if (this.#save !== null) return;
     const saves = this.#saves;
     const writtenBytes = await outputSize(this.place);
-    // A save that began meanwhile may have ended already, at another place.
+    // A save that started in between may have ended already, at another path.
     if (this.#saves !== saves) return;
     this.writtenBytes = writtenBytes;
     if (this.writtenBytes === null && this.row.isSaved) await this.#setPlace(null, false);
   }
 
-  /** Reads the file's data blobs for as long as `use` takes; the file is running meanwhile. */
+  /** Keeps the file running while `use` reads its data blobs. */
   async withReader<T>(use: () => Promise<T>): Promise<T> {
     this.#readers++;
     this.#idle?.cancel();
@@ -148,8 +148,8 @@ export class ManagedFile {
   }
 
   /**
-   * Saves the stream, and resolves when its first blob is written, and is not the last one, or when the file is finished. An earlier save is ended. Throws what the system refuses,
-   * `InvalidStreamDescriptorError`, and the signal's reason; the file is stopped then.
+   * Saves the stream. Resolves when its first blob is written, or when the file is finished if it has only one blob. Ends an
+   * earlier save. Throws system errors, `InvalidStreamDescriptorError`, and the signal's reason; the file is stopped then.
    */
   async save({ fileName, directory }: SaveOptions, signal: AbortSignal | null = null): Promise<void> {
     await this.#endSave('replaced');
@@ -183,17 +183,17 @@ export class ManagedFile {
   }
 
   /**
-   * Saves the stream after a start of the daemon, as `save` does. What a daemon that was killed left at the place is deleted
-   * first; a file that another user put there stays, and the stream gets the next free name.
+   * Continues `save` after a restart of the daemon. A partial file that a killed daemon left at the path is deleted first.
+   * Any other file there stays, and the stream gets the next free name.
    */
   async resume(place: SavedPlace): Promise<void> {
     const { signal } = this.#resuming;
     if (await this.#isOwnOutput(place, signal)) await removeOutput(place);
-    // The user may have stopped or saved it meanwhile.
+    // The user may have stopped or saved the file in between.
     if (!signal.aborted && this.isRunning && !this.isSaving) await this.save({});
   }
 
-  /** Whether the file at the place holds a beginning of the stream and nothing else. */
+  /** Whether the file at the path contains only a prefix of the stream. */
   async #isOwnOutput(place: SavedPlace, signal: AbortSignal): Promise<boolean> {
     const size = await outputSize(place);
     const { finished } = this.#deps.blobs;
@@ -210,8 +210,8 @@ export class ManagedFile {
   }
 
   /**
-   * After a crash: syncs the saved file if it is complete, otherwise saves it again. Does nothing if the user saves or deleted it
-   * meanwhile, or if a blob for the comparison is missing.
+   * After a crash: syncs the saved file if it is complete, otherwise saves it again. Does nothing if the user has saved or
+   * deleted it in between, or if a blob for the comparison is missing.
    */
   async ensureWhole(): Promise<void> {
     const { signal } = this.#resuming;
@@ -231,7 +231,7 @@ export class ManagedFile {
     await this.#sync(file).finally(() => file.close());
   }
 
-  /** Makes the saved file permanent. */
+  /** Syncs the saved file to disk. */
   async #sync(file: FileHandle): Promise<void> {
     await file.sync();
     await this.#deps.database.noteSynced(this.row.streamHash);
@@ -284,7 +284,7 @@ export class ManagedFile {
         return {
           bytesDone: this.writtenBytes ?? 0,
           bytesTotal: this.bounds.upper,
-          // Blobs that are here already come from no peer.
+          // Blobs that are already on disk do not come from a peer.
           bytesPerSecond: coming?.bytesPerSecond || this.#writing.perSecond,
           peers: coming?.peers ?? null,
         };
@@ -316,7 +316,7 @@ export class ManagedFile {
       await file.close();
       throw environmentError(error, pathOf(place));
     }
-    // The sync may take long. The file can be used meanwhile, and its blobs are kept until the sync ends.
+    // The sync may take long. The file is usable during it, and its blobs stay until its end.
     this.#syncing = this.#sync(file)
       .catch((error: unknown) =>
         this.#deps.log.warn(`${pathOf(place)} may not be on disk: ${failureReason(error)}`),
@@ -331,14 +331,15 @@ export class ManagedFile {
     await this.#setStatus('finished');
   }
 
-  /** The output that is cut off is deleted. When the daemon stops the row stays, so that the next start saves it again. */
+  /** The incomplete output is deleted. When the daemon stops, the row stays, so that the next start saves the file again. */
   async #failed(place: SavedPlace, error: Error): Promise<void> {
     this.writtenBytes = null;
     await removeOutput(place);
     await this.#deps.database.noteSynced(this.row.streamHash).catch(() => undefined);
     const how = error instanceof SaveEnded ? error.how : null;
     if (how === 'daemon stops') return;
-    // On a full disk rows may not take it. The file has it all the same, and the next start looks again.
+    // On a full disk the database may refuse the change. The file on disk is correct anyway, and the next start checks it
+    // again.
     const note = (error: unknown): void => this.#deps.log.warn(failureReason(error));
     await this.#setPlace(null, false).catch(note);
     if (how !== 'replaced') await this.#setStatus('stopped').catch(note);
@@ -352,7 +353,7 @@ export class ManagedFile {
     await save.done.catch(() => undefined);
   }
 
-  /** Stops saving. Blobs are kept. */
+  /** Stops the save. The blobs stay on disk. */
   async stop(): Promise<void> {
     this.#resuming.abort(new SaveEnded('stopped'));
     this.#idle?.cancel();
@@ -360,7 +361,7 @@ export class ManagedFile {
     await this.#setStatus('stopped');
   }
 
-  /** Closes at the end of the daemon. */
+  /** Closes the file when the daemon stops. */
   async close(): Promise<void> {
     this.#resuming.abort(new SaveEnded('daemon stops'));
     this.#idle?.cancel();

@@ -1,15 +1,15 @@
-/** Saved files on disk: names that are free, and what is there. Source: lbry-sdk `_get_next_available_file_name`. */
+/** Saved files on disk: finds free names and existing files. Source: lbry-sdk `_get_next_available_file_name`. */
 import { mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join, parse } from 'node:path';
 import { environmentError } from '../../util/text/environmentError.js';
 import type { SavedPlace } from '../content/rows.js';
 
-/** Names that are tried. Arbitrary. */
+/** Maximum number of names to try. Arbitrary. */
 const MAX_NAMES = 10_000;
 
 export const pathOf = ({ directory, fileName }: SavedPlace): string => join(directory, basename(fileName));
 
-/** The bytes of the file; null if there is none. */
+/** Size of the file in bytes; null if it is missing. */
 export async function outputSize(place: SavedPlace | null): Promise<number | null> {
   if (place === null) return null;
   const found = await stat(pathOf(place)).catch(() => null);
@@ -17,8 +17,8 @@ export async function outputSize(place: SavedPlace | null): Promise<number | nul
 }
 
 /**
- * Makes a new file of that name, or of the name with the first number that is free, in a folder that is made where it is
- * missing. A file that is there is never opened. Throws `EnvironmentError`.
+ * Creates a new file with that name, or with the first free number appended. Creates the folder if it is missing. Never
+ * opens an existing file. Throws `EnvironmentError`.
  */
 export async function createOutput(
   directory: string,

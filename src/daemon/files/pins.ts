@@ -1,4 +1,4 @@
-/** What cleaning spares: single files, and all files of channels. The pins themselves are rows of `lbcnet.sqlite`. */
+/** Pins, which exempt single files and all files of channels from cleaning. The pins are rows of `lbcnet.sqlite`. */
 import type { Clock } from '../base/clock.js';
 import { badValue } from '../base/daemonError.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
@@ -16,7 +16,7 @@ export interface PinsDeps {
 export interface PinChoice {
   /** Stream hashes of files. */
   readonly streams: readonly string[];
-  /** Claim ids as printed. Files that they publish later are pinned too. */
+  /** Claim ids as printed. Later files of these channels are pinned too. */
   readonly channels: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export class Pins {
     return this.#ids.stream.has(row.streamHash) || this.#ids.channel.has(row.claim?.channelClaimId ?? '');
   }
 
-  /** Stream hashes of the files that are pinned themselves. */
+  /** Stream hashes of the individually pinned files. */
   get streams(): readonly string[] {
     return [...this.#ids.stream];
   }
@@ -47,7 +47,7 @@ export class Pins {
     return [...this.#ids.channel];
   }
 
-  /** Throws `ValueError` for a claim id that is none; nothing is changed then. */
+  /** Adds pins. Throws `ValueError` for an invalid claim id and changes nothing then. */
   async add(choice: PinChoice): Promise<void> {
     const nowSec = this.#deps.clock.nowSec();
     for (const [kind, id] of idsOf(choice)) {
@@ -56,7 +56,7 @@ export class Pins {
     }
   }
 
-  /** A file whose channel is pinned stays spared. Throws as `add`. */
+  /** Removes pins. A file of a pinned channel stays exempt. Throws the same errors as `add`. */
   async remove(choice: PinChoice): Promise<void> {
     for (const [kind, id] of idsOf(choice)) {
       await this.#deps.database.unpin(kind, id);
@@ -64,7 +64,7 @@ export class Pins {
     }
   }
 
-  /** The stream was deleted, and its pin with it. */
+  /** Updates the state after the stream and its pin were deleted. */
   forget(streamHash: string): void {
     this.#ids.stream.delete(streamHash);
   }

@@ -1,6 +1,6 @@
 /**
- * Streams as players read them: bytes from any position on, in the order of the reader; blobs that are not here are downloaded
- * on the way. Source: lbry-sdk lbry/stream/managed_stream.py `stream_file`, `_prepare_range_response_headers`.
+ * Streams for players: bytes from any position, in the order of the reader. Missing blobs are downloaded on demand. Source:
+ * lbry-sdk lbry/stream/managed_stream.py `stream_file`, `_prepare_range_response_headers`.
  */
 import { decodeClaim } from '../../metadata/claim.js';
 import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
@@ -14,23 +14,26 @@ import { BlobChangedError } from '../blobs/blobParts.js';
 import type { PlainBlob } from '../blobs/plainBlob.js';
 import { dataBlobs, type OpenStream } from './streamReader.js';
 
-/** Streams that are kept open, since a player makes many requests. Arbitrary. */
+/** Maximum number of cached open streams, since a player sends many requests. Arbitrary. */
 const KEPT_STREAMS = 16;
-/** Bytes that are decrypted and sent at a time: the first few early, the others with less work for each byte. Arbitrary. */
+/**
+ * Bytes that are decrypted and sent at a time. The first piece is small so that it is sent early. Later pieces are larger
+ * and cost less work per byte. Arbitrary.
+ */
 const FIRST_PIECE_BYTES = 64 * 1024;
 const PIECE_BYTES = 256 * 1024;
-/** A blob whose file changes while it is read is opened again so many times. Arbitrary. */
+/** Maximum number of times that a blob is opened if its file changes during the read. Arbitrary. */
 const OPENINGS = 3;
 
 export interface PlayableStream {
-  /** Null if it is not known, and nothing may be downloaded to find it. */
+  /** Size of the stream; null if it is unknown and cannot be found without a download. */
   readonly sizeBytes: number | null;
   readonly mimeType: string;
   read(from: number, to: number, signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
 
 export interface PlayOptions {
-  /** False if only what is here may be looked at. */
+  /** False if only local data may be used. */
   readonly mayDownload: boolean;
   readonly signal: AbortSignal;
 }
@@ -42,7 +45,7 @@ export interface PlayingDeps {
   };
 }
 
-/** The size that the claim gives, if the blobs of the stream can hold a file of that size. */
+/** Size in the claim, if the blobs of the stream can hold a file of that size. */
 function claimedSize({ row, bounds }: ManagedFile): number | null {
   const value = row.claim?.value ?? '';
   if (value === '') return null;
@@ -67,10 +70,10 @@ function startsOf(stream: OpenStream): readonly number[] {
   return starts;
 }
 
-/** A stream that was opened lately. */
+/** A recently opened stream. */
 interface Kept {
   readonly file: ManagedFile;
-  /** What was found before; null if nothing was. */
+  /** Size found by an earlier request; null if unknown. */
   learned: number | null;
   stream: OpenStream | null;
 }
@@ -89,14 +92,14 @@ const sizeError = ({ sdHash }: OpenStream, at: number, bytes: number, wanted: nu
     `The stream ${sdHash} is not what its claim or descriptor says: blob ${at} holds ${bytes} instead of ${wanted} bytes.`,
   );
 
-/** Closes a blob that no one reads. */
+/** Closes a prefetched blob that is not read. */
 async function abandon(coming: Promise<PlainBlob> | null): Promise<void> {
   await (await coming?.catch(() => null))?.close();
 }
 
 export class Playing {
   readonly #deps: PlayingDeps;
-  /** The most recently used last. */
+  /** Cached descriptors; the most recently used is last. */
   readonly #kept = new Map<string, Kept>();
 
   constructor(deps: PlayingDeps) {
@@ -104,8 +107,8 @@ export class Playing {
   }
 
   /**
-   * The stream of a file that is listed; null if there is none with this descriptor. Throws `DaemonError` and `TimeoutError`
-   * where the size must be found by a blob that does not come, and the signal's reason.
+   * Opens the stream of a listed file; null if none has this descriptor. Throws the signal's reason. Throws `DaemonError`
+   * and `TimeoutError` if a blob needed to find the size does not arrive.
    */
   async open(sdHash: string, options: PlayOptions): Promise<PlayableStream | null> {
     const kept = await this.#keep(sdHash);
@@ -138,7 +141,7 @@ export class Playing {
     return (kept.stream ??= await this.#deps.manager.reader.open(kept.file.row.sdHash, signal));
   }
 
-  /** What was found before, what the claim says, else what the padding of the last blob tells. */
+  /** Size of the stream: from the cache, else from the claim, else from the padding of the last blob. */
   async #sizeOf(kept: Kept, { mayDownload, signal }: PlayOptions): Promise<number | null> {
     const { file } = kept;
     if (file.row.blobsInStream === 0) return 0;
@@ -150,7 +153,7 @@ export class Playing {
     return last === null ? null : this.#learnSize(kept, stream, last);
   }
 
-  /** Bytes of the file in the last blob; null if that is not here and may not be downloaded. */
+  /** Number of file bytes in the last blob; null if the blob is missing and may not be downloaded. */
   async #lastBlob(stream: OpenStream, mayDownload: boolean, signal: AbortSignal): Promise<number | null> {
     const { manager, files } = this.#deps;
     const data = dataBlobs(stream.descriptor);
@@ -172,8 +175,8 @@ export class Playing {
   }
 
   /**
-   * While one blob is sent the next one is opened. Throws where a blob has another size than it must have at its place: a player
-   * must not get bytes of another position.
+   * Reads a range, and opens the next blob while one is sent. Throws if a blob has an unexpected size, because the player
+   * would get bytes of another position.
    */
   async *#read(
     kept: Kept,
@@ -182,7 +185,7 @@ export class Playing {
   ): AsyncGenerator<Uint8Array> {
     const { manager, files } = this.#deps;
     const end = beginReading(kept.file, (error) => files.log.warn(failureReason(error)));
-    // The blob that is read ahead is abandoned when the player leaves.
+    // The prefetch is abandoned when the player leaves.
     const leaving = new AbortController();
     const both = AbortSignal.any([signal, leaving.signal]);
     let coming: Promise<PlainBlob> | null = null;
@@ -218,7 +221,7 @@ export class Playing {
               yield bytes;
               next += bytes.length;
               pieceBytes = PIECE_BYTES;
-              // Not before the first bytes are on their way.
+              // The next blob is opened only after the first bytes of this one were sent.
               if (coming === null && !isLast && starts[at + 1]! < to) {
                 coming = open(at + 1);
                 coming.catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * Publishing from a file: what its claim says of it, its stream, and the file of the daemon that it becomes.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_stream_create`, lbry/schema/claim.py `Stream.update`.
+ * Publishing of a file: builds the claim's metadata, the stream and the file of the daemon. Source: lbry-sdk
+ * lbry/extras/daemon/daemon.py `jsonrpc_stream_create`, lbry/schema/claim.py `Stream.update`.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -29,20 +29,20 @@ type Given = Readonly<Record<string, JsonValue | undefined>>;
 export interface PublishingDeps {
   readonly manager: FileManager;
   readonly making: MakeStreamOptions;
-  /** The params of the wallet's chain. */
+  /** Parameters of the wallet's chain. */
   readonly params: () => LedgerParams;
-  /** Resolves to null if ffmpeg is not there. */
+  /** Searches for ffmpeg; resolves to null if it is missing. */
   readonly findTools: () => Promise<VideoTools | null>;
   readonly videoSettings: () => VideoSettings;
-  /** Null while no component sends streams to reflectors. */
+  /** Reflector client; null while no component uploads to reflectors. */
   readonly reflector: () => Pick<StreamReflector, 'reflectNew'> | null;
-  /** Takes note of streams that are made; without it none is taken. */
+  /** Records the creation of streams. Absent if it is not recorded. */
   readonly transfers?: Transfers;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
 const ZERO_HASH = '00'.repeat(48);
-/** Kinds whose claims say how large they are or how long they take. */
+/** Media types whose claims state their dimensions or duration. */
 const MEASURED = new Set(['video', 'image', 'audio']);
 
 async function sizeOf(path: string): Promise<number> {
@@ -66,7 +66,7 @@ async function hashOfFile(path: string): Promise<string> {
 const numberOf = (value: number | undefined): JsonValue | undefined =>
   value === undefined ? undefined : new JsonNumber(`${value}`);
 
-/** Fields given by the command take precedence. */
+/** Claim fields from the file's data. Fields of the command take precedence. */
 function factFields(facts: MediaFacts, given: Given): Given {
   return {
     width: given['width'] ?? numberOf(facts.width),
@@ -92,7 +92,7 @@ export class Publishing implements PublishingPort {
     const { kind } = mediaTypeOfFile(basename(path), contentExtension);
     const isGiven = ['width', 'height', 'duration'].every((name) => given[name] !== undefined);
     const found = MEASURED.has(kind) && !isGiven ? await inspectMedia(path) : {};
-    // What ffprobe found goes before what the command gives.
+    // Values from ffprobe take precedence over those of the command.
     const { durationSec, width, height } = checked.facts;
     const facts = factFields(found, {
       width: numberOf(width) ?? given['width'],
@@ -118,7 +118,7 @@ export class Publishing implements PublishingPort {
     return analyzer.check(path, { validate, repair: optimize });
   }
 
-  /** Takes note of what is made while it is made. */
+  /** Records the creation of a stream while it runs. */
   async #reported<T>(
     path: string,
     bytesTotal: number,
@@ -183,7 +183,7 @@ export class Publishing implements PublishingPort {
     };
   }
 
-  /** The claim was sent already, so a failure here is only logged. */
+  /** The claim is already broadcast, so a failure here is only logged. */
   async #tie(claim: Txo, streamHash: string, params: LedgerParams): Promise<void> {
     const { manager, log } = this.#deps;
     const problem = await manager

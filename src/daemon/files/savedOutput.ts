@@ -1,6 +1,6 @@
 /**
- * Writes the bytes of a saved file: several blobs are verified, decrypted and written at the same time, each by a thread and at its
- * own offset. Also distinguishes a partial file of a killed daemon from other files.
+ * Writes the bytes of a saved file. Threads verify, decrypt and write several blobs at the same time, each at its own
+ * offset. Also distinguishes a partial file of a killed daemon from other files.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import type { SavedPlace } from '../content/rows.js';
@@ -13,7 +13,7 @@ const BLOBS_AT_ONCE = 4;
 interface Begun {
   readonly number: number;
   readonly position: number;
-  /** The length that it must have for the offset of the next blob; null for the last blob. */
+  /** Required length of the decrypted blob, which the offset of the next blob depends on; null for the last blob. */
   readonly expected: number | null;
   readonly written: Promise<number>;
 }
@@ -23,11 +23,11 @@ export interface OutputWriting {
   readonly stream: OpenStream;
   readonly file: FileHandle;
   readonly signal: AbortSignal;
-  /** Called with the length of each blob, in order, when it and all earlier blobs are written. */
+  /** Called in order with the length of each blob, after it and all earlier blobs are written. */
   readonly onWritten: (bytes: number) => void;
 }
 
-/** Writes the whole stream. When it settles nothing is written any more. Throws as `StreamReader.blob`, and what the system refuses. */
+/** Writes the whole stream. No write is pending after it settles. Throws the errors of `StreamReader.blob` and system errors. */
 export async function writeOutput({ reader, stream, file, signal, onWritten }: OutputWriting): Promise<void> {
   const data = dataBlobs(stream.descriptor);
   const begun: Begun[] = [];
@@ -44,7 +44,7 @@ export async function writeOutput({ reader, stream, file, signal, onWritten }: O
   try {
     while (next < data.length || begun.length > 0) {
       while (next < data.length && begun.length < (isRegular ? BLOBS_AT_ONCE : 1)) begin();
-      // Behind those that are written now: else what is only ahead would be asked for before the first of them.
+      // Prefetching starts after the blobs being written, so that it does not precede them.
       reader.ahead(stream, next - 1, signal);
       const first = begun.shift()!;
       const bytes = await first.written;

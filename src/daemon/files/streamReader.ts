@@ -1,6 +1,7 @@
 /**
- * Decrypted blobs of streams: read from disk, or downloaded first. Readers of one blob share the work. The last ones that are not on
- * disk are kept in memory. Source: lbry-sdk lbry/stream/managed_stream.py `_aiter_read_stream`, lbry/stream/downloader.py.
+ * Decrypted blobs of streams, from disk or from a download. Readers of one blob share the work. The most recent blobs that
+ * are not on disk are cached in memory. Source: lbry-sdk lbry/stream/managed_stream.py `_aiter_read_stream`,
+ * lbry/stream/downloader.py.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { EnvironmentError } from '../../util/text/environmentError.js';
@@ -19,18 +20,18 @@ import type { FilesDeps } from './ports.js';
 export interface OpenStream {
   readonly sdHash: string;
   readonly descriptor: StreamDescriptor;
-  /** Bytes of the descriptor's blob. */
+  /** Size of the descriptor's blob. */
   readonly sdLengthBytes: number;
 }
 
-/** Blobs that are fetched ahead of a reader. */
+/** Number of blobs that are prefetched for a reader. */
 const AHEAD_BLOBS = 4;
-/** A blob has this many times the time of an answer to come whole. Source: lbry-sdk `read_blob`. */
+/** Timeout of a whole blob, as a multiple of the timeout of a response. Source: lbry-sdk `read_blob`. */
 const BLOB_TIMEOUTS = 10;
 
 type ReaderDeps = Pick<FilesDeps, 'database' | 'blobs' | 'fetcher' | 'settings' | 'clock'>;
 
-/** Bytes that decryption takes off a blob. */
+/** Maximum number of bytes that decryption removes from a blob. */
 const MAX_PADDING_BYTES = 16;
 
 /** The data blobs of a stream: all entries but the terminator. */
@@ -51,7 +52,7 @@ function assertPadded({ descriptor }: OpenStream, at: number, bytes: number): vo
     );
 }
 
-/** Closes the blob where its length differs from the descriptor. */
+/** Checks the length of a blob against the descriptor, and closes the blob if it differs. */
 async function checked(stream: OpenStream, at: number, blob: PlainBlob): Promise<PlainBlob> {
   try {
     assertPadded(stream, at, blob.lengthBytes);
@@ -62,14 +63,14 @@ async function checked(stream: OpenStream, at: number, blob: PlainBlob): Promise
   }
 }
 
-/** What the descriptor says of a data blob. */
+/** Entry of a data blob in the descriptor. */
 function placeOf({ descriptor }: OpenStream, at: number) {
   const { blobHash, iv, length } = dataBlobs(descriptor)[at]!;
   const cipher: CipherKey = { key: Buffer.from(descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
   return { hash: blobHash!, length, cipher };
 }
 
-/** The work on a blob, which ends when the reader that began it leaves. */
+/** The load of a blob, which is aborted when the reader that started it leaves. */
 interface Loading {
   readonly blob: Promise<PlainBlob>;
   readonly signal: AbortSignal;
@@ -77,7 +78,7 @@ interface Loading {
 
 export class StreamReader {
   readonly #deps: ReaderDeps;
-  /** The most recently used last. */
+  /** Cached blobs; the most recently used is last. */
   readonly #kept = new Map<string, PlainBlob>();
   readonly #loading = new Map<string, Loading>();
 
@@ -86,8 +87,8 @@ export class StreamReader {
   }
 
   /**
-   * The descriptor of a stream: from its blob on disk, made again from the rows of the database, or downloaded. Throws
-   * `InvalidStreamDescriptorError`, and the signal's reason.
+   * Descriptor of a stream: from its blob on disk, rebuilt from database rows, or downloaded. Throws
+   * `InvalidStreamDescriptorError` and the signal's reason.
    */
   async open(sdHash: string, signal: AbortSignal): Promise<OpenStream> {
     const bytes =
@@ -137,9 +138,9 @@ export class StreamReader {
   }
 
   /**
-   * A data blob, which the caller closes. With `isFull` it must have one byte of padding, and its last read throws where it has more.
-   * Throws `InvalidStreamDescriptorError` where it cannot be decrypted or has another length
-   * than the descriptor says, and the signal's reason.
+   * Opens a data blob, which the caller must close. With `isFull` it must have exactly one byte of padding; otherwise its
+   * last read throws. Throws the signal's reason. Throws `InvalidStreamDescriptorError` if the blob cannot be decrypted or
+   * its length differs from the descriptor.
    */
   async blob(stream: OpenStream, at: number, signal: AbortSignal, isFull = false): Promise<PlainBlob> {
     signal.throwIfAborted();
@@ -156,7 +157,7 @@ export class StreamReader {
       return await wholePlain(await this.blob(stream, at, signal));
     } catch (error) {
       if (!(error instanceof BlobChangedError)) throw error;
-      // It is checked again, and fetched if it is damaged now.
+      // The blob is verified again, and downloaded if it is damaged by now.
       return wholePlain(await this.blob(stream, at, signal));
     }
   }
@@ -175,7 +176,7 @@ export class StreamReader {
       } catch (error) {
         signal.throwIfAborted();
         if (!loading.signal.aborted) throw error;
-        // Only the other reader left: this one continues for itself.
+        // Only the reader that started the load has left, so this one starts its own load.
         return this.blob(stream, at, signal);
       }
     }
@@ -187,8 +188,8 @@ export class StreamReader {
   }
 
   /**
-   * Writes the decrypted bytes of a data blob at a position of a file, and returns their number. A blob on disk is not copied through
-   * this thread. Throws like `blob`, and system errors.
+   * Writes the decrypted bytes of a data blob at a position of a file, and returns their number. A blob on disk is not
+   * copied through this thread. Throws the errors of `blob` and system errors.
    */
   async writeBlob(
     stream: OpenStream,
@@ -229,7 +230,7 @@ export class StreamReader {
     return checked(stream, at, blob);
   }
 
-  /** Throws `TimeoutError` (a `DOMException`) where the blob does not come whole in its time. */
+  /** Fetches a blob. Throws `TimeoutError` (a `DOMException`) if the blob is not complete in time. */
   async #fetchInTime(hash: string, length: number, sdHash: string, signal: AbortSignal): Promise<Uint8Array> {
     const { clock, settings } = this.#deps;
     const late = new AbortController();
@@ -243,7 +244,10 @@ export class StreamReader {
     }
   }
 
-  /** Forgets the blobs of a stream that was deleted: else a file could be saved from them, without the blobs of its stream. */
+  /**
+   * Removes the blobs of a deleted stream from the cache. Otherwise a file could be saved from them although the stream has
+   * no blobs.
+   */
   forget(sdHash: string): void {
     for (const key of this.#kept.keys()) if (key.startsWith(`${sdHash}:`)) this.#kept.delete(key);
   }
@@ -258,7 +262,7 @@ export class StreamReader {
     }
   }
 
-  /** Asks for the blobs behind one, which a reader will want soon. What fails is asked for again when it is needed. */
+  /** Prefetches the blobs after one, which a reader will need soon. A failed prefetch is repeated when the blob is needed. */
   ahead({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): void {
     const { finished } = this.#deps.blobs;
     const data = dataBlobs(descriptor);

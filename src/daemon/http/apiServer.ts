@@ -1,5 +1,5 @@
 /**
- * The API over HTTP: routes, origins, bodies, the text of answers. Source: lbry-sdk lbry/extras/daemon/daemon.py
+ * The API over HTTP: routes, origins, bodies, and response texts. Source: lbry-sdk lbry/extras/daemon/daemon.py
  * `handle_old_jsonrpc`, lbry/extras/daemon/security.py.
  */
 import { validateHeaderValue, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -18,7 +18,7 @@ import { plainServer, TEXT_TYPE, type Routes } from './plainServer.js';
 export const MAX_BODY_BYTES = 10 << 20;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The paths that mean the API, beside `/`: lbrynet's, and our own. */
+/** Paths of the API besides `/`: lbrynet's path and our own. */
 const API_PATHS: readonly string[] = ['/lbryapi', '/lbcnet'];
 
 const EVENTS_PATH = '/events';
@@ -36,18 +36,18 @@ export interface ApiServerDeps {
   readonly events: Pick<EventStreams, 'answer'>;
   /** Handles WebSockets at the same path. */
   readonly eventSockets: Pick<EventSockets, 'take'>;
-  /** The setting of the moment. */
+  /** Present value of the setting `allowed_origin`. */
   readonly allowedOrigin: () => string;
   /** Aborted when the daemon stops. */
   readonly stopping: AbortSignal;
-  /** Takes a note of a refused origin. */
+  /** Called with a refused origin. */
   readonly onRefusedOrigin: (origin: string) => void;
 }
 
 /** Result of reading a body: its bytes, or the number beyond the limit. */
 type UseBody = (body: Buffer | number) => void;
 
-/** Reads at most the bound; what is longer is read on and forgotten, so that the answer arrives. */
+/** Reads a body up to the limit. Bytes above it are read and discarded, so that the client receives the response. */
 function readBody(message: IncomingMessage, use: UseBody): void {
   let first: Buffer | null = null;
   const further: Buffer[] = [];
@@ -62,14 +62,14 @@ function readBody(message: IncomingMessage, use: UseBody): void {
     if (bytes > MAX_BODY_BYTES) use(bytes);
     else use(further.length > 0 ? Buffer.concat([first!, ...further]) : (first ?? NO_BYTES));
   });
-  // The client has gone in its midst: no one waits for an answer.
+  // The client disconnected during the body, so no response is needed.
   message.on('error', () => undefined);
 }
 
 const NO_BYTES = Buffer.alloc(0);
 const CLOSING = ['Connection', 'close'];
 
-/** The request, or the answer that tells what is wrong with it. */
+/** Parses a request. Returns an error response if it is invalid. */
 function parseRequest(body: Buffer): JsonObject | Answer {
   const text = decodeUtf8(body);
   if (text === null) return errorAnswer(ERROR_CODE.parse, 'Parse Error. Data is not valid UTF-8.');
@@ -92,16 +92,16 @@ function isHeaderValue(value: string): boolean {
   }
 }
 
-/** What a page of an allowed origin may send. lbry-sdk puts the origin in both places, which browsers refuse. */
+/** Methods allowed for pages of an allowed origin. lbry-sdk puts the origin in both headers, which browsers refuse. */
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS, POST';
 const ALLOWED_HEADERS = 'Authorization, Content-Type, X-Requested-With';
-/** Seconds for which a browser may keep the answer to a preflight request. */
+/** Cache time of a preflight response in browsers, in seconds. */
 const PREFLIGHT_AGE = '600';
 
-/** An origin as browsers send it: without the slash at the end that people and programs write. */
+/** Normalizes an origin to the form that browsers send, without a slash at its end. */
 const plainOrigin = (origin: string): string => origin.replace(/\/+$/, '');
 
-/** The origin for which answers are meant; empty for none. */
+/** Value of the CORS origin header; empty for none. */
 function originHeader(allowed: string): string {
   const origin = plainOrigin(allowed);
   return isHeaderValue(origin) ? origin : '';
@@ -130,7 +130,7 @@ function send(
 ): void {
   const length = Buffer.byteLength(text);
   const all = ['Content-Type', type, 'Content-Length', String(length), ...headers];
-  // Text that is ASCII is handed over without being encoded.
+  // ASCII text is passed on without encoding.
   response.writeHead(status, all).end(text, length === text.length ? 'latin1' : 'utf8');
 }
 
@@ -144,7 +144,7 @@ function fail(response: ServerResponse): void {
   send(response, 500, TEXT_TYPE, '500: Internal Server Error');
 }
 
-/** Answers the requests of the routes. */
+/** Handlers of the routes. */
 class ApiAnswers {
   private readonly deps: ApiServerDeps;
 
@@ -154,7 +154,7 @@ class ApiAnswers {
 
   private sendAnswer(response: ServerResponse, status: number, text: string): void {
     const { allowedOrigin, stopping } = this.deps;
-    // Of the setting as the call leaves it.
+    // CORS headers for the setting after the call, which may change it.
     const cors = corsHeaders(allowedOrigin());
     send(response, status, JSON_TYPE, text, stopping.aborted ? [...cors, ...CLOSING] : cors);
   }
@@ -188,7 +188,7 @@ class ApiAnswers {
     return false;
   }
 
-  /** Refuses a request that is not allowed, and says whether it is. */
+  /** Refuses a disallowed request. Returns whether the request is allowed. */
   private isAllowed(request: IncomingMessage, response: ServerResponse): boolean {
     const allowed = this.isOfAllowedOrigin(request);
     if (!allowed) send(response, 403, TEXT_TYPE, '403: Forbidden');
@@ -214,7 +214,7 @@ class ApiAnswers {
     });
   }
 
-  /** Takes a connection over for events; others go back to the server. */
+  /** Upgrades a connection for events; other upgrade requests are left to the server. */
   upgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const [path] = (request.url ?? '').split('?');
     if (request.method !== 'GET' || path !== EVENTS_PATH || !asksForWebSocket(request))
@@ -233,7 +233,7 @@ class ApiAnswers {
     if (cors.length === 0) return reply.code(204).send();
     for (let at = 0; at < cors.length; at += 2) void reply.header(cors[at]!, cors[at + 1]);
     void reply.header('Access-Control-Max-Age', PREFLIGHT_AGE);
-    // Chromium asks so before a page of the network may call a program of this machine.
+    // Chromium sends this preflight before a page from the network calls a program on this machine.
     if (request.headers['access-control-request-private-network'] === 'true')
       void reply.header('Access-Control-Allow-Private-Network', 'true');
     return reply.code(200).type('application/octet-stream').send('');

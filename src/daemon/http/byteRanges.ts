@@ -1,18 +1,21 @@
 /** Byte ranges of requests. Source: RFC 9110, section 14. */
 
-/** Positions of bytes; `to` is the first one behind the range. */
+/** Byte range; `to` is the first position after it. */
 export interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** A request for more ranges than this gets the whole file, which RFC 9110, section 14.2, allows. Arbitrary. */
+/** Maximum number of ranges. A request with more gets the whole file, which RFC 9110, section 14.2, allows. Arbitrary. */
 export const MAX_RANGES = 16;
 
-/** Ranges with fewer bytes between them are sent as one, because the head of a part is about as long. Arbitrary. */
+/** Ranges with a smaller gap are sent as one, because the header of a part is about as long. Arbitrary. */
 const GAP_BYTES = 80;
 
-/** One range of the header: null if it has another form, `from` beyond the end where no byte of the file is in it. */
+/**
+ * Parses one range of the header. Returns null if the form is invalid. `from` is beyond the end if the range contains no
+ * byte of the file.
+ */
 function oneRange(text: string, sizeBytes: number): ByteRange | null {
   const [, first, last] = /^(\d*)-(\d*)$/.exec(text) ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return null;
@@ -26,7 +29,7 @@ function oneRange(text: string, sizeBytes: number): ByteRange | null {
   return { from: Number(first), to: last === '' ? sizeBytes : Math.min(Number(last) + 1, sizeBytes) };
 }
 
-/** Joins ranges that overlap or nearly touch. Each result stands where the first of its ranges stood. */
+/** Joins ranges that overlap or nearly touch. A joined range takes the position of its first member in the list. */
 function joined(ranges: readonly ByteRange[]): ByteRange[] {
   const results: { at: number; from: number; to: number }[] = [];
   const byStart = ranges.map((range, at) => ({ at, ...range })).toSorted((a, b) => a.from - b.from);
@@ -42,8 +45,8 @@ function joined(ranges: readonly ByteRange[]): ByteRange[] {
 }
 
 /**
- * What a header `Range` asks for of a file with this many bytes. Null if the header must be ignored: another unit, another
- * form, an end before the start, too many ranges. No ranges where none of them has a byte of the file (status 416).
+ * Parses a `Range` header for a file of this size. Returns null if the header must be ignored: another unit, an invalid
+ * form, an end before the start, or too many ranges. Returns no ranges if none contains a byte of the file (status 416).
  */
 export function readRanges(header: string, sizeBytes: number): readonly ByteRange[] | null {
   const [, list] = /^bytes=(.*)$/i.exec(header.trim()) ?? [];
@@ -52,7 +55,7 @@ export function readRanges(header: string, sizeBytes: number): readonly ByteRang
   const texts = list.split(',').map((text) => text.trim());
   if (texts.every((text) => text === '')) return null;
   for (const text of texts) {
-    // RFC 9110, section 5.6.1.2: empty elements of a list are passed over.
+    // Empty elements of a list are skipped. Source: RFC 9110, section 5.6.1.2.
     if (text === '') continue;
     const range = oneRange(text, sizeBytes);
     if (range === null) return null;

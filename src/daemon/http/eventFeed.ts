@@ -5,7 +5,7 @@ import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '../base/clock.js';
 import type { TransferEvent, Transfers } from '../base/transfers.js';
 
-/** Clients at a time. Arbitrary: a few programs of one user. */
+/** Maximum number of clients. Arbitrary: a few programs of one user. */
 export const MAX_CLIENTS = 32;
 /** Maximum number of queued bytes for a slow client. Arbitrary. */
 const MAX_QUEUED_BYTES = 256 * 1024;
@@ -13,7 +13,7 @@ const MAX_QUEUED_BYTES = 256 * 1024;
 const HEARTBEAT_MS = 15_000;
 
 export interface EventClient {
-  /** Queued bytes in this process. */
+  /** Number of bytes queued in this process. */
   readonly queuedBytes: number;
   send(event: TransferEvent): void;
   /** Sends a keepalive. */
@@ -27,7 +27,7 @@ export interface EventClient {
 export interface EventFeedDeps {
   readonly transfers: Pick<Transfers, 'all' | 'listen'>;
   readonly clock: Clock;
-  /** Aborted when the daemon stops: connections end then. */
+  /** Aborts when the daemon stops, which ends all connections. */
   readonly stopping: AbortSignal;
 }
 
@@ -55,7 +55,8 @@ export class EventFeed {
     this.#clients++;
     const send = (event: TransferEvent): void => {
       if (client.queuedBytes <= MAX_QUEUED_BYTES) client.send(event);
-      // The next progress event comes soon. A client that would miss another event is disconnected, and reconnects.
+      // A slow client may miss a progress event, since the next one follows soon. If it would miss another event, it is
+      // disconnected and must reconnect.
       else if (event.name !== 'progress') client.cut();
     };
     send({ name: 'progress', data: { transfers: transfers.all() } });

@@ -1,6 +1,6 @@
 /**
- * Events of the daemon over WebSockets, at the path where they also come as server-sent events: each is a text message,
- * `{"event": …, "data": …}`. The daemon does not accept messages. Source: RFC 6455.
+ * Events of the daemon over WebSockets, at the same path as the server-sent events. Each event is a text message, `{"event":
+ * …, "data": …}`. The daemon does not accept messages. Source: RFC 6455.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -13,7 +13,7 @@ import type { EventFeed } from './eventFeed.js';
 const CLOSE = { goingAway: 1001, unwanted: 1008 } as const;
 /** Largest message that is read before the connection is closed. Arbitrary. */
 const MAX_MESSAGE_BYTES = 1024;
-/** How long a client may take to close the connection. Arbitrary. */
+/** Time limit for the client's close frame. Arbitrary. */
 const LEAVE_MS = 2000;
 
 export class EventSockets {
@@ -69,7 +69,7 @@ export class EventSockets {
     });
     socket.on('pong', () => (isAlive = true));
     socket.on('message', () => close(CLOSE.unwanted, 'the daemon takes no messages'));
-    // The end follows.
+    // The `close` event follows the error.
     socket.on('error', () => undefined);
     socket.once('close', leave);
   }

@@ -18,7 +18,7 @@ export class EventStreams {
     this.#feed = feed;
   }
 
-  /** Answers until the client leaves or the daemon stops. */
+  /** Sends events until the client leaves or the daemon stops. */
   answer(_request: IncomingMessage, response: ServerResponse, headers: readonly string[]): void {
     if (!this.#feed.isOpen) {
       const text = `503: ${MAX_CLIENTS} clients listen to events already.`;

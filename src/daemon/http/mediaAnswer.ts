@@ -1,6 +1,6 @@
 /**
- * The answer that holds a stream, or ranges of it: which status and headers, and its bytes at the pace of the reader.
- * Source: RFC 9110, sections 13 (conditions), 14 and 15.3.7 (ranges). lbry-sdk answers 206 to every request, one range only.
+ * Response with a stream or ranges of it: status, headers, and the bytes at the pace of the reader. Source: RFC 9110,
+ * sections 13 (conditions), 14 and 15.3.7 (ranges). lbry-sdk responds with 206 to every request and supports one range only.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
@@ -20,13 +20,13 @@ interface AnswerPlan {
   readonly tail: string;
 }
 
-/** Whether one of the tags in a header is ours. Weak tags are equal only where a weak comparison is meant. */
+/** Whether a header contains our tag. Weak tags match only in a weak comparison. */
 function names(header: string, tag: string, isWeak: boolean): boolean {
   const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? [];
   return header.trim() === '*' || tags.some((one) => (isWeak ? one.replace(/^W\//, '') : one) === tag);
 }
 
-/** 412, 304, or null if the conditions of the request hold. Source: RFC 9110, section 13.2.2. */
+/** Status 412 or 304, or null if the conditions of the request hold. Source: RFC 9110, section 13.2.2. */
 function failedCondition(headers: IncomingHttpHeaders, tag: string): 412 | 304 | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (match !== undefined && !names(match, tag, false)) return 412;
@@ -36,7 +36,7 @@ function failedCondition(headers: IncomingHttpHeaders, tag: string): 412 | 304 |
 /** The ranges to send; null for the whole stream. Source: RFC 9110, section 13.1.5 for `If-Range`. */
 function rangesOf({ method, headers }: IncomingMessage, tag: string, sizeBytes: number) {
   const { range } = headers;
-  // Node joins what comes twice.
+  // Node joins repeated headers.
   const condition = headers['if-range'] as string | undefined;
   if (method !== 'GET' || range === undefined) return null;
   if (condition !== undefined && condition.trim() !== tag) return null;
@@ -107,13 +107,13 @@ async function* bytesOf(
         sent += piece.length;
         yield piece;
       }
-    // A reader must not take what is cut off for the whole.
+    // A truncated response must not look complete to the reader.
     if (sent !== to - from) throw new Error(`${sent} instead of ${to - from} bytes were read`);
   }
   if (tail !== '') yield Buffer.from(tail, 'latin1');
 }
 
-/** Resolves when the response takes more, and when the signal aborts, as it must when the response is closed. */
+/** Resolves when the response can accept more data or the signal aborts. The signal must abort when the response is closed. */
 function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -128,8 +128,8 @@ function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Answers with a stream. The head is sent together with the first bytes, so that an error before them can still be told by a
- * status: it is thrown then, and nothing was sent. An error behind them is thrown too; the caller must cut the connection.
+ * Responds with a stream. The head is sent together with the first bytes. An error before them is thrown with nothing sent,
+ * so that the caller can still send an error status. After a later error, also thrown, the caller must cut the connection.
  */
 export async function sendStream(
   request: IncomingMessage,

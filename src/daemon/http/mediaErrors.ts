@@ -1,6 +1,6 @@
 /**
- * Errors of the media server as statuses of HTTP. lbry-sdk sends a status line that HTTP does not know.
- * Source: RFC 9110, section 15; RFC 7725 for 451.
+ * Maps errors of the media server to HTTP statuses. lbry-sdk sends an invalid status line. Source: RFC 9110, section 15; RFC
+ * 7725 for 451.
  */
 import { EnvironmentError } from '../../util/text/environmentError.js';
 import { boundedErrorText } from '../../util/text/errorText.js';
@@ -11,7 +11,7 @@ export interface MediaFailure {
   readonly status: number;
   /** Message for the client. */
   readonly text: string;
-  /** Whether a later request may succeed without a change of the daemon's settings. */
+  /** Whether a later request may succeed with the same settings. */
   readonly isPassing: boolean;
 }
 
@@ -24,19 +24,19 @@ const STATUS_BY_PROBLEM: Readonly<Record<ResolveProblem, number>> = {
   collision: 409,
 };
 
-/** HTTP status by error name; other errors are 500. */
+/** HTTP status by error name. Other errors have status 500. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   InvalidStreamURLError: 400,
   // The price.
   KeyFeeAboveMaxAllowedError: 402,
   InsufficientFundsError: 402,
   CurrencyConversionError: 402,
-  // The wallet is locked. `get` asserts nothing else.
+  // The wallet is locked, the only `AssertionError` of `get`.
   AssertionError: 402,
   // A hub refused the payment, or its connection ended.
   RPCError: 502,
   ConnectionError: 502,
-  // What peers gave is not a stream.
+  // The data from peers is not a valid stream.
   InvalidStreamDescriptorError: 502,
   InvalidDataError: 502,
   // Skipped; still starting.
@@ -48,7 +48,7 @@ const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   TimeoutError: 504,
 };
 
-/** Null for an error that has no text for the client: a bug. */
+/** Status and text of an error; null for an error without a text for the client, which is a bug. */
 export function mediaFailure(error: unknown): MediaFailure | null {
   const { name, message } = error as Error;
   const isKnown =

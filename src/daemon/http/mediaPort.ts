@@ -1,29 +1,29 @@
-/** What the media server takes from the files of the daemon. */
+/** Interface of the daemon's files for the media server. */
 
 /** A stream that can be read from any position. */
 export interface MediaStream {
-  /** Null if the size is not known, and nothing may be downloaded to find it. */
+  /** Size of the stream; null if it is unknown and cannot be found without a download. */
   readonly sizeBytes: number | null;
   readonly mimeType: string;
   /**
-   * The bytes from one position up to (and without) another, in pieces of any length. Blobs that are not here are downloaded in
-   * this order. Throws `DaemonError` and `TimeoutError`, and the signal's reason.
+   * Bytes from one position up to, and without, another, in pieces of any length. Missing blobs are downloaded in this
+   * order. Throws `DaemonError`, `TimeoutError`, and the signal's reason.
    */
   read(from: number, to: number, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 export interface MediaOptions {
-  /** False if only what is here may be looked at: nothing is paid, downloaded or saved. */
+  /** False if only local data may be used: no payment, download or save. */
   readonly mayDownload: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface MediaSource {
-  /** The stream of a file that `file_list` lists; null if there is none with this descriptor. */
+  /** Opens the stream of a file in `file_list`; null if none has this descriptor. */
   open(sdHash: string, options: MediaOptions): Promise<MediaStream | null>;
   /**
-   * The hash of the descriptor to which a URL leads, as hexadecimal digits. With `mayDownload` the stream becomes a file of the
-   * daemon, as by `get`. Throws `DaemonError` with the text that `get` answers.
+   * Descriptor hash of the stream that a URL names, as hexadecimal digits. With `mayDownload` the stream becomes a file of
+   * the daemon, as with `get`. Throws `DaemonError` with the error text of `get`.
    */
   find(url: string, options: MediaOptions): Promise<string>;
 }

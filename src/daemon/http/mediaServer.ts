@@ -1,6 +1,6 @@
 /**
- * The media server: streams by name and by the hash of their descriptor. Source: lbry-sdk lbry/extras/daemon/daemon.py
- * `handle_stream_get_request`, `handle_stream_range_request`.
+ * The media server: serves streams by name and by the hash of their descriptor. Source: lbry-sdk
+ * lbry/extras/daemon/daemon.py `handle_stream_get_request`, `handle_stream_range_request`.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
@@ -17,11 +17,11 @@ export interface MediaServerDeps {
   readonly gate: ComponentGate;
   /** The setting `streaming_get`. */
   readonly mayGet: () => boolean;
-  /** Called while the component `file_manager` runs; `find` also needs `wallet`. */
+  /** Source of streams. Called only while the component `file_manager` runs; `find` also needs `wallet`. */
   readonly source: () => MediaSource;
-  /** Aborted when the daemon stops: what is being sent is cut off then. */
+  /** Aborts when the daemon stops, which cuts off running responses. */
   readonly stopping: AbortSignal;
-  /** Takes errors that have no text for the client, and those that cut an answer off. */
+  /** Called with errors that have no text for the client, and with those that cut off a response. */
   readonly onFailure: (path: string, error: unknown) => void;
 }
 
@@ -38,7 +38,7 @@ function sendText(
     .writeHead(status, {
       'Content-Type': TEXT_TYPE,
       'Content-Length': Buffer.byteLength(text),
-      // An error of this moment must not be kept by a cache.
+      // Caches must not store a temporary error.
       ...(status >= 400 && { 'Cache-Control': 'no-store' }),
       ...headers,
     })
@@ -49,7 +49,7 @@ function sendFailure(response: ServerResponse, { status, text, isPassing }: Medi
   sendText(response, status, text, isPassing ? { 'Retry-After': String(RETRY_SEC) } : {});
 }
 
-/** The parts of a path behind its first, decoded; null if they are not valid UTF-8 in percent encoding. */
+/** The decoded parts of a path after its first; null if they are not valid percent-encoded UTF-8. */
 function partsOf(path: string): readonly string[] | null {
   try {
     return path
@@ -62,8 +62,8 @@ function partsOf(path: string): readonly string[] | null {
 }
 
 /**
- * The URL that a path names: `/get/<name>`, `/get/<name>/<claim id>` as lbry-sdk has it, and `/get/@<channel>/<name>`, since a
- * channel alone has nothing to play. Null for other paths.
+ * URL for a path: `/get/<name>`, `/get/<name>/<claim id>` as in lbry-sdk, or `/get/@<channel>/<name>`, since a channel alone
+ * is not playable. Null for other paths.
  */
 export function urlOfPath(parts: readonly string[]): string | null {
   const [first, second] = parts;
@@ -72,7 +72,7 @@ export function urlOfPath(parts: readonly string[]): string | null {
   return first.startsWith('@') ? `lbry://${first}/${second}` : `lbry://${first}#${second}`;
 }
 
-/** Aborted when the client has gone, and when the daemon stops. */
+/** Signal that aborts when the client disconnects or the daemon stops. */
 function endOf(response: ServerResponse, stopping: AbortSignal): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('the client left')));
@@ -82,7 +82,7 @@ function endOf(response: ServerResponse, stopping: AbortSignal): AbortSignal {
 export function mediaServer(deps: MediaServerDeps): FastifyInstance {
   const { gate, mayGet, source, stopping, onFailure } = deps;
 
-  /** Whether the components run; else their error is the answer. */
+  /** Whether the components run. If not, sends their error as the response. */
   function isReady(response: ServerResponse, needs: readonly ComponentName[]): boolean {
     try {
       gate.check(needs);
@@ -112,7 +112,7 @@ export function mediaServer(deps: MediaServerDeps): FastifyInstance {
     return sendStream(request, response, { sdHash, stream, signal });
   }
 
-  /** Tells the client what went wrong, by a status, or by cutting off what it gets. */
+  /** Reports an error to the client by a status, or by cutting off a response that has started. */
   function fail(path: string, response: ServerResponse, error: unknown): void {
     const isGone = response.destroyed || stopping.aborted;
     if (isGone || response.headersSent) {

@@ -1,5 +1,5 @@
 /**
- * Numbers about calls for Prometheus. Source: lbry-sdk lbry/extras/daemon/daemon.py, namespace `daemon_api`.
+ * Prometheus metrics about calls. Source: lbry-sdk lbry/extras/daemon/daemon.py, namespace `daemon_api`.
  */
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -41,7 +41,7 @@ export class CallMetrics implements CallObserver {
     };
   }
 
-  /** With the suffix of all counters, which lbrynet's library adds to their names. */
+  /** Counter with the suffix that lbrynet's library adds to all counter names. */
   private counter(name: string, help: string): Counter {
     return new Counter({
       name: `daemon_api_${name}_total`,

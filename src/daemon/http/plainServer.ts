@@ -1,12 +1,12 @@
 /**
- * What the daemon's servers have in common: bodies are left to a client that reads them, refusals are plain text, and a
- * known path with another method says which methods it has. Source: aiohttp's answers, which clients of lbry-sdk know.
+ * Shared base of the daemon's HTTP servers: it does not parse bodies, sends refusals as plain text, and lists the allowed
+ * methods if a known path has another method. Source: aiohttp's responses, which clients of lbry-sdk expect.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
 
-/** Paths with their methods, as `Allow` lists them; `*` at the end of a path stands for anything but nothing. */
+/** Paths with their methods in the form of `Allow`. A `*` at the end of a path matches any non-empty text. */
 export type Routes = Readonly<Record<string, string>>;
 
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -14,7 +14,7 @@ export const TEXT_TYPE = 'text/plain; charset=utf-8';
 const NO_SCHEMAS = {
   compilersFactory: { buildValidator: () => () => () => true, buildSerializer: () => () => JSON.stringify },
 } as unknown as NonNullable<FastifyServerOptions['schemaController']>;
-/** How long an idle connection stays open. Source: aiohttp `keepalive_timeout`. */
+/** Timeout of an idle connection. Source: aiohttp `keepalive_timeout`. */
 const KEEP_ALIVE_MS = 75_000;
 
 export function refuse(reply: FastifyReply, status: number, reason: string): FastifyReply {
@@ -22,8 +22,8 @@ export function refuse(reply: FastifyReply, status: number, reason: string): Fas
 }
 
 /**
- * Answers what is not HTTP, or has more bytes before its body than the parser takes, and closes the connection.
- * Source: aiohttp's `handle_parse_error`, which answers 400 to both.
+ * Sends 400 for invalid HTTP and for too many header bytes, and closes the connection. Source: aiohttp's
+ * `handle_parse_error`, which sends 400 for both.
  */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   const text = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408: Request Timeout' : '400: Bad Request';
@@ -48,26 +48,26 @@ function methodsOf(routes: Routes, path: string): string | undefined {
   return wild?.[1];
 }
 
-/** Answers a request without the framework's layers; false leaves it to the routes. */
+/** Handles a request without the framework's layers. Returns false to leave it to the routes. */
 export type ShortCut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export function plainServer(routes: Routes, shortCut: ShortCut = () => false): FastifyInstance {
   const app = fastify({
     serverFactory: (handler) =>
-      // A request may take as long as it likes.
+      // No time limit for a request.
       createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (request, response) => {
         if (!shortCut(request, response)) handler(request, response);
       }),
     exposeHeadRoutes: false,
     schemaController: NO_SCHEMAS,
     logger: false,
-    // A path that is not valid percent encoding, or longer than the router takes.
+    // Handles a path with invalid percent-encoding, or one longer than the router accepts.
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: (_error, _request, reply) => refuse(reply, 400, 'Bad Request'),
-    // `OPTIONS *`: the router takes the star for any path.
+    // `OPTIONS *`: the router matches the star with any path.
     rewriteUrl: ({ url = '/' }) => (url === '*' ? '/*' : url),
   });
-  // Bodies are what they are, whatever is said of them: fastify refuses types that it cannot read.
+  // The content type of bodies is ignored, because fastify refuses types that it cannot read.
   app.addHook('onRequest', (request, _reply, done) => {
     delete request.raw.headers['content-type'];
     done();

@@ -1,12 +1,12 @@
-/** What an account gives the ledger: the chains of its keys, and who is notified of what is found. */
+/** Interface of an account for the ledger: its key chains, and its notifications. */
 
-/** A chain of keys: `gap` unused addresses are kept at its end, each meant for `maxUses` transactions. */
+/** A key chain. The ledger keeps `gap` unused addresses at its end. Each address is meant for `maxUses` transactions. */
 export interface AddressChain {
   /** 0 receiving, 1 change. An account with a single address has chain 0 with gap 1 and only index 0. */
   readonly chain: 0 | 1;
   readonly gap: number;
   readonly maxUses: number;
-  /** Whether the chain is one key for ever: no gap is kept. */
+  /** Whether the chain consists of a single key, so that it needs no gap. */
   readonly isSingle?: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface AddressSource {
   readonly accountId: string;
   readonly chains: readonly AddressChain[];
   keyAt(chain: number, index: number): PublicKeyAt;
-  /** The address of such a key; P2PKH where the account does not say. */
+  /** Address of a public key of the account; P2PKH by default. */
   addressOf?(publicKey: Uint8Array): string;
   /** Notified of the public key (33 bytes) of each channel among the outputs of a transaction of the wallet. */
   noteChannelKey?(publicKey: Uint8Array): void;

@@ -1,6 +1,6 @@
 /**
- * What the rest of the daemon sees of the chain: headers, the wallet's transactions, and a hub to ask.
- * Source of the meaning: lbry-sdk lbry/wallet/ledger.py `Ledger`.
+ * Interface of the ledger for the rest of the daemon: headers, wallet transactions, and requests to a hub. Source of the
+ * semantics: lbry-sdk lbry/wallet/ledger.py `Ledger`.
  */
 import type { Transaction } from '../../primitives/transaction.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -22,7 +22,7 @@ export interface LedgerTransaction {
   /** Above 0 in a block; 0 or -1 in the mempool. */
   readonly height: number;
   readonly position: number;
-  /** Whether a merkle branch leads from it to a header of the chain. */
+  /** Whether a merkle branch proves the transaction against a header of the chain. */
   readonly isVerified: boolean;
 }
 
@@ -34,45 +34,45 @@ export interface TransactionEvent {
   readonly accountIds: readonly string[];
 }
 
-/** How far the ledger is behind the hub of the moment. */
+/** Sync progress of the ledger relative to the hub in use. */
 export interface SyncState {
   /** Target height of the header sync, at least the present height; null until a hub sent it. */
   readonly targetHeight: number | null;
-  /** Addresses for which a hub is asked; 0 without one. */
+  /** Number of addresses requested from a hub; 0 without one. */
   readonly addresses: number;
   /** Number of addresses without a known history. */
   readonly addressesLeft: number;
-  /** Transactions that were fetched for them. */
+  /** Number of transactions fetched for these addresses. */
   readonly fetched: number;
-  /** How much of the histories is known, 0 to 1, where the last ones are counted by their transactions. */
+  /** Known share of the histories, from 0 to 1. The addresses being fetched count by their transactions. */
   readonly historyShare: number;
 }
 
 export interface LedgerEvents {
   headers: [height: number];
-  /** Something of what histories report was fetched or written. */
+  /** A transaction from the histories was fetched or written. */
   histories: [];
   transaction: [event: TransactionEvent];
-  /** The last height that both chains have. */
+  /** `forkHeight` is the height of the last common block. */
   reorganisation: [forkHeight: number];
   /** All accounts agree with the hub. */
   synced: [];
 }
 
 /**
- * Questions to the hub of the moment. They wait for a hub, up to the time-out of one call, and are asked of the next one
- * where one fails. Throws `DaemonError`: `RPCError` for what the hub refuses, `TimeoutError`, `ConnectionError`.
+ * Requests to the hub in use. They wait for a hub up to the time limit of one call, and move to the next hub after a
+ * failure. Throws `DaemonError`: `RPCError` for a refusal by the hub, `TimeoutError`, `ConnectionError`.
  */
 export interface HubPort {
   /** True also during the header sync. */
   readonly isConnected: boolean;
-  /** The message `Outputs`, one row a URL. */
+  /** Resolves URLs. The result is a message `Outputs` with one row per URL. */
   resolve(urls: readonly string[]): Promise<Buffer>;
   search(query: Readonly<Record<string, unknown>>): Promise<Buffer>;
   claimById(claimId: string): Promise<Buffer>;
   /**
-   * Such an answer, of `resolve`, `search` or `claimById`, cannot be: the log says which hub gave it and why not, and another
-   * one is asked from here on, where there is one. `reason` continues from "it".
+   * Reports an invalid response of `resolve`, `search` or `claimById`. The log names the hub and the reason, and the next
+   * hub is used if there is one. `reason` continues a sentence with the subject "it".
    */
   distrust(answer: Buffer, reason: string): void;
   call(method: string, params: readonly unknown[] | Readonly<Record<string, unknown>>): Promise<unknown>;
@@ -87,33 +87,33 @@ export interface Ledger {
   readonly hub: HubPort;
   readonly syncState: SyncState;
   /**
-   * Resolves when the account's addresses are there, up to its gaps, and, where a hub is connected, when its history is
-   * in the database. An account that is there already is counted again, and is removed as often.
+   * Adds an account. Resolves when its addresses exist up to the gaps and, with a connected hub, its history is in the
+   * database. Adding an account again increments a counter; it must be removed as many times.
    */
   add(account: AddressSource): Promise<void>;
   remove(accountId: string): void;
   isSynced(accountId: string): boolean;
   /** Resolves when all accounts agree with a hub. */
   whenSynced(): Promise<void>;
-  /** Makes addresses until the gaps are kept; says which are new. */
+  /** Creates addresses until the gaps are full. Resolves to the new ones. */
   ensureGap(account: AddressSource): Promise<readonly string[]>;
   /**
-   * Resolves when a hub has taken it, and it is in the database. Throws `DaemonError` `RPCError` with the hub's words
-   * where it is refused.
+   * Broadcasts a transaction. Resolves when a hub has accepted it and it is in the database. Throws `DaemonError` `RPCError`
+   * with the hub's text if it is refused.
    */
   broadcast(tx: Transaction): Promise<void>;
-  /** Resolves when a hub shows the transaction in the history of the wallet; false when time is up. */
+  /** Resolves to true when a hub shows the transaction in the wallet's history, or to false on timeout. */
   taken(txid: Uint8Array, timeoutMs: number): Promise<boolean>;
-  /** From the database or a hub, with a verified branch; null if unknown. */
+  /** Transaction from the database or a hub, with a verified branch; null if unknown. */
   transaction(txid: Uint8Array): Promise<LedgerTransaction | null>;
-  /** By printed txid; unknown ones are absent. */
+  /** Transactions by printed txid; unknown ones are absent. */
   transactions(txids: readonly Uint8Array[]): Promise<Map<string, LedgerTransaction>>;
   /**
-   * Leaves the hub of the moment for the first server of the settings that is fit. Resolves when it is connected; false if
-   * that took longer than a call may.
+   * Disconnects from the hub in use and connects to the first suitable server of the settings. Resolves to false if that
+   * takes longer than the time limit of a call.
    */
   reconnect(): Promise<boolean>;
-  /** The component `wallet` of the answer to `status`. */
+  /** Member `wallet` of the result of `status`. */
   status(): JsonOut;
   on<Name extends keyof LedgerEvents>(name: Name, listener: (...args: LedgerEvents[Name]) => void): void;
   off<Name extends keyof LedgerEvents>(name: Name, listener: (...args: LedgerEvents[Name]) => void): void;

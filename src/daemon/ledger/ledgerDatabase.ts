@@ -1,7 +1,6 @@
 /**
- * What the ledger's database answers and takes. It lives in a thread of its own, so every call is a promise; calls are
- * carried out in the order of their making, each whole or not at all.
- * Source of the meaning: lbry-sdk lbry/wallet/database.py.
+ * Interface of the ledger's database. The database runs in its own thread, so every call returns a promise. Calls run in
+ * order, and each is atomic. Source of the semantics: lbry-sdk lbry/wallet/database.py.
  */
 import type {
   OutPointRef,
@@ -14,36 +13,36 @@ import type {
   TxoView,
 } from './txoQuery.js';
 
-/** Dewies, of unspent outputs that are not reserved. */
+/** Balance in dewies of unspent outputs without a reservation. */
 export interface Balance {
   readonly total: bigint;
-  /** Types other and purchase. */
+  /** Amount of the types other and purchase. */
   readonly available: bigint;
-  /** The rest, by what it is: */
+  /** Amount of the other types, itemized below. */
   readonly reserved: bigint;
   readonly claims: bigint;
-  /** Supports whose first input is the same account's. */
+  /** Supports whose first input belongs to the same account. */
   readonly supports: bigint;
   readonly tips: bigint;
 }
 
-/** A coin that may pay, as little of it as choosing needs. */
+/** A spendable coin, with only the fields that coin selection needs. */
 export interface CoinCandidate {
-  /** Number of the account in the database. */
+  /** Database number of the account. */
   readonly number: number;
-  /** The number of its transaction. */
+  /** Database number of the transaction. */
   readonly tx: number;
   readonly amountDewies: bigint;
   readonly height: number;
-  /** False unless proofs are asked for. */
+  /** Whether the transaction is proven; false unless proofs were requested. */
   readonly isVerified: boolean;
 }
 
-/** Which coins may pay: of types other and purchase, unspent and not reserved. */
+/** Filter of spendable coins: types other and purchase, unspent and not reserved. */
 export interface CoinFilter {
-  /** Whose. Of equal coins those of an earlier account come first. */
+  /** Accounts of the coins. Among equal coins, those of an earlier account come first. */
   readonly accountIds: readonly string[];
-  /** Only those whose transactions are in blocks. */
+  /** Whether to include only confirmed coins. */
   readonly isConfirmed: boolean;
 }
 
@@ -54,13 +53,13 @@ export interface CoinTotals {
   readonly sumDewies: bigint;
 }
 
-/** The number of coins that have that amount. */
+/** An amount with the number of its coins. */
 export interface CoinAmount {
   readonly amountDewies: bigint;
   readonly count: number;
 }
 
-/** A coin that pays. */
+/** A coin selected for a payment. */
 export interface SpendableCoin {
   /** 32 bytes, wire order. */
   readonly txid: Buffer;
@@ -78,19 +77,22 @@ export interface TransactionRow {
   /** Position in its block; -1 if unconfirmed. */
   readonly position: number;
   readonly isVerified: boolean;
-  /** As printed; null if it is not a purchase. */
+  /** Claim id as printed; null if the transaction is not a purchase. */
   readonly purchasedClaimId: string | null;
   /** Spent output of each input; null if unknown. */
   readonly spent: readonly (TxoRow | null)[];
-  /** Null for outputs that are not kept: not mine, and not of a transaction that spends mine. */
+  /**
+   * Outputs by index. Null for those that are not stored: outputs of others in a transaction that spends nothing of the
+   * wallet.
+   */
   readonly outputs: readonly (TxoRow | null)[];
 }
 
 export interface TransactionFilter {
-  /** Transactions with an input or output of one of these; null asks nothing. */
+  /** Only transactions with an input or output of these accounts; null for no condition. */
   readonly accountIds: readonly string[] | null;
   readonly txids?: readonly Uint8Array[];
-  /** Purchases that spend coins of the accounts. */
+  /** Whether to include only purchases paid by the accounts. */
   readonly isPurchase?: boolean;
   /** Id in the hex form that programs print. */
   readonly purchasedClaimIds?: readonly string[];
@@ -100,11 +102,11 @@ export interface AddressFilter {
   readonly accountIds: readonly string[];
   readonly chain?: number;
   readonly address?: string;
-  /** Only addresses with fewer uses; transactions count that are in no history any more, or may have been sent. */
+  /** Maximum number of uses, exclusive. Transactions that left the history or may have been broadcast count as well. */
   readonly usedLessThan?: number;
 }
 
-/** `uses`: least used first, as `usedLessThan` counts, then by index. */
+/** `uses`: ascending number of uses, counted as in `usedLessThan`, then by index. */
 export type AddressOrder = 'index' | 'uses';
 
 export interface AddressRow {
@@ -112,7 +114,7 @@ export interface AddressRow {
   readonly accountId: string;
   readonly chain: number;
   readonly index: number;
-  /** Transactions in its history as it is. */
+  /** Number of transactions in the present history of the address. */
   readonly usedTimes: number;
   /** 33 bytes. */
   readonly publicKey: Buffer;
@@ -125,33 +127,42 @@ export interface LedgerDatabase {
   txoCount(filter: TxoFilter): Promise<number>;
   /** Dewies. */
   txoSum(filter: TxoFilter): Promise<bigint>;
-  /** Sums by day of the estimated block time, ascending; outputs in no block are on no day. */
+  /** Sums by day of the estimated block time, ascending. Unconfirmed outputs are omitted. */
   txoPlot(filter: TxoFilter, range: PlotRange): Promise<PlotDay[]>;
-  /** The sum of each account's own balance. Only outputs in blocks up to `maxHeight` where that is given. */
+  /** Sum of the balances of the accounts. `maxHeight` limits it to outputs in blocks up to that height. */
   balance(accountIds: readonly string[], maxHeight?: number): Promise<Balance>;
 
-  /** Coins of types other and purchase, unspent and not reserved, in the order `height` of lists. */
+  /** Spendable coins (types other and purchase, unspent, not reserved) in the list order `height`. */
   spendable(accountIds: readonly string[], withProofs?: boolean): Promise<CoinCandidate[]>;
-  /** Totals of coins with at least this amount; of all for null, and `amounts` is then 0. */
+  /** Totals of the coins with at least this amount. Null means all coins; `amounts` is then 0. */
   coinTotals(filter: CoinFilter, fromDewies: bigint | null): Promise<CoinTotals>;
-  /** The next amounts below that one, or from the largest on (null), largest first; none where there are no more. */
+  /** The next amounts below this one in descending order; null starts at the largest. Empty at the end. */
   coinAmounts(filter: CoinFilter, belowDewies: bigint | null): Promise<CoinAmount[]>;
-  /** The least amount from that one on; null if there is none. */
+  /** The smallest amount that is at least this one; null if there is none. */
   leastCoinAmount(filter: CoinFilter, fromDewies: bigint): Promise<bigint | null>;
   /**
-   * Numbers of the first this many coins of an amount, by account, each account's in the order `height` of lists; fewer
-   * where there are not as many.
+   * Database numbers of the first coins of an amount, by account, in the list order `height`. There are fewer if not enough
+   * exist.
    */
   coinsOfAmount(filter: CoinFilter, chosen: CoinAmount): Promise<number[]>;
-  /** Reserves candidates, all or none: null, and nothing changed, where one is gone, spent or reserved already. On disk when it resolves. */
+  /**
+   * Reserves all candidates or none. Resolves to null, without changes, if one is missing, spent or already reserved. The
+   * change is on disk when it resolves.
+   */
   reserveCoins(candidates: readonly number[]): Promise<SpendableCoin[] | null>;
-  /** All or none: false, and nothing changed, where one is unknown, spent or reserved already. On disk when it resolves. */
+  /**
+   * Reserves all outputs or none. Resolves to false, without changes, if one is unknown, spent or already reserved. The
+   * change is on disk when it resolves.
+   */
   reserve(outPoints: readonly OutPointRef[]): Promise<boolean>;
   release(outPoints: readonly OutPointRef[]): Promise<void>;
-  /** Releases reservations, by default of all accounts. */
+  /** Releases the reservations of these accounts, or of all accounts by default. */
   releaseAll(accountIds?: readonly string[]): Promise<void>;
 
-  /** Mempool first, then the highest block, in it the last. `walletAccountIds` says whose "mine" is meant. */
+  /**
+   * Transactions in list order: mempool first, then descending by height and position. `walletAccountIds` are the accounts
+   * that "mine" refers to.
+   */
   transactions(
     filter: TransactionFilter,
     page: Page,
@@ -161,8 +172,8 @@ export interface LedgerDatabase {
 
   addresses(filter: AddressFilter, page?: Page, order?: AddressOrder): Promise<AddressRow[]>;
   addressCount(filter: AddressFilter): Promise<number>;
-  /** At most this many addresses, ten unless given, that were used less often than allowed, least used first, then by index. */
+  /** Addresses with fewer than `maxUses` uses, ordered by uses, then by index. The limit is ten by default. */
   unusedAddresses(accountId: string, chain: number, maxUses: number, count?: number): Promise<AddressRow[]>;
-  /** Longest run of unused addresses before a used one. */
+  /** Length of the longest run of unused addresses before a used one. */
   maxGap(accountId: string, chain: number): Promise<number>;
 }

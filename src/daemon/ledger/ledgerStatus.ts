@@ -1,4 +1,7 @@
-/** What `status` shows of the ledger under `wallet`. Source: lbry-sdk lbry/extras/daemon/components.py `WalletComponent.get_status`. */
+/**
+ * The ledger's members in `status` under `wallet`. Source: lbry-sdk lbry/extras/daemon/components.py
+ * `WalletComponent.get_status`.
+ */
 import { hashToHex } from '../../util/bytes.js';
 import { joinHostPort } from '../../util/network/hostPort.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -25,7 +28,7 @@ export function ledgerStatus(
   };
 }
 
-/** Empty before a hub has sent its height. */
+/** Header members; empty before a hub has sent its height. */
 function headerMembers(headers: HeaderView, target: number | null): Members {
   if (target === null) return {};
   const { height } = headers;
@@ -37,7 +40,7 @@ function headerMembers(headers: HeaderView, target: number | null): Members {
   };
 }
 
-/** Empty before a hub is asked for histories. */
+/** History members; empty before histories are requested from a hub. */
 function historyMembers({ addresses, addressesLeft, fetched, historyShare }: SyncState): Members {
   if (addresses === 0) return {};
   return {

@@ -1,6 +1,6 @@
 /**
- * The ledger at work: headers, the database and a hub brought together. What a hub says is checked before it is believed; where
- * it lies or fails the next one is asked. Source: lbry-sdk lbry/wallet/ledger.py `Ledger`.
+ * Implementation of the ledger: connects headers, database and hub. Data from a hub is checked before use. If a hub lies or
+ * fails, the next one is used. Source: lbry-sdk lbry/wallet/ledger.py `Ledger`.
  */
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
@@ -33,14 +33,14 @@ import { Members } from './sync/members.js';
 import { OwnBroadcasts } from './sync/ownBroadcasts.js';
 import { makeFolder } from '../../util/makeFolder.js';
 
-/** Notifications of hubs that the history of an address changed. */
+/** Hub notifications that report a changed history of an address. */
 const STATUS_METHODS = new Set(['blockchain.address.subscribe', 'blockchain.scripthash.subscribe']);
 
 export interface LedgerOptions {
   readonly ledgerId: LedgerId;
-  /** Folder of headers and database. */
+  /** Folder of the headers and the database. */
   readonly folder: string;
-  /** `lbryum_servers`, as the setting is whenever a hub is searched. */
+  /** Setting `lbryum_servers`, read at each search for a hub. */
   readonly servers: readonly HostPort[] | (() => readonly HostPort[]);
   readonly log: Logger;
   readonly limits?: Partial<HubLimits>;
@@ -48,20 +48,20 @@ export interface LedgerOptions {
     Pick<HubPoolOptions, 'pingMs' | 'retryMs' | 'distrustMs'> &
       StaleTipTimes & { readonly keptMs: number; readonly patienceMs: number }
   >;
-  /** Hubs that other hubs announce; without this they are not asked for. */
+  /** Hubs announced by other hubs; if absent, hubs are not asked for others. */
   readonly further?: FurtherHubs;
-  /** Name of the only country whose hubs are taken; null for any. */
+  /** Country filter for hubs; null for any. */
   readonly country?: () => string | null;
-  /** Whether targets and proof of work of headers are checked; unless given on all chains but regtest. */
+  /** Whether targets and proof of work of headers are checked. The default is true, except on regtest. */
   readonly checksWork?: boolean;
-  /** Store; by default in a thread of its own. */
+  /** Database; by default it runs in its own thread. */
   readonly store?: LedgerStorePort;
 }
 
-/** Source of histories without a hub. */
+/** Progress of histories without a hub. */
 const NO_HISTORIES = { addresses: 0, addressesLeft: 0, fetched: 0, historyShare: 0 } as const;
 
-/** What nodes say of a transaction that they have already: it counts as accepted. */
+/** Error texts of nodes for a transaction that they already have. It counts as accepted. */
 const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already in block ?chain/i;
 
 export class OpenLedger implements Ledger {
@@ -160,15 +160,15 @@ export class OpenLedger implements Ledger {
     );
   }
 
-  /** The settings of hubs changed: where no hub is connected they are looked at now. */
+  /** Called after a change of the hub settings. Without a connected hub, the servers are tried immediately. */
   hubSettingsChanged(): void {
     this.#pool.searchAgain();
   }
 
-  /** Begins to look for a hub. What the database has of blocks above the headers is in none for the time being. */
+  /** Starts the search for a hub. Transactions in blocks above the known headers become unconfirmed. */
   async start(): Promise<void> {
     await this.#store.rewind(this.headers.height);
-    // Saved when the daemon was killed, before the histories that reported them.
+    // A killed daemon may have stored transactions before the histories that report them.
     await this.#store.removeUnlisted();
     if (this.#isClosed) return;
     this.#pool.start();
@@ -276,7 +276,7 @@ export class OpenLedger implements Ledger {
 
   // Histories
 
-  /** Brings the histories up to date, unless that is being done. */
+  /** Updates the histories, unless an update is running. */
   #work(): void {
     const [session, sync] = [this.#session, this.#sync];
     if (this.#working || !session || !sync || this.#isClosed || !this.#following.isLevel) return;
@@ -344,9 +344,10 @@ export class OpenLedger implements Ledger {
   async broadcast(tx: Transaction): Promise<void> {
     const txid = idOf(tx);
     const raw = formatTransaction(tx);
-    // Should it be taken without a word, or the daemon be killed, what it pays to is not given out again.
+    // A hub may accept the transaction without a response, or the daemon may be killed. Its addresses are therefore marked
+    // as used before the broadcast.
     await this.#store.noteSending({ txid, raw });
-    // A history may show it before the answer comes.
+    // A history may contain the transaction before the response arrives.
     this.#own.add(txid);
     let mayBeTaken = false;
     try {
@@ -372,18 +373,19 @@ export class OpenLedger implements Ledger {
       position: -1,
       isVerified: false,
     });
-    // It may be gone already, and the hub have reported that before it was here.
+    // The transaction may already have left the mempool, and the hub may have reported that before the transaction was
+    // stored here.
     this.#sync?.subscribe(addresses);
     this.#work();
     this.#saved([{ tx, txid, height, accountIds }]);
-    // Change may have used up a gap.
+    // The change output may have used an address of the gap.
     for (const accountId of accountIds) {
       const source = this.#members.get(accountId);
       if (source) await this.ensureGap(source);
     }
   }
 
-  /** A hub did not show what it had taken from us. */
+  /** Called when a hub did not show an accepted broadcast in time. */
   #givenUp(): void {
     this.#sync?.askAgain();
     this.#work();

@@ -1,6 +1,6 @@
 /**
- * What may be asked of the wallet's outputs, and the rows that answer. All lists mean any of.
- * Source: lbry-sdk lbry/wallet/database.py `select_txos`, lbry/wallet/constants.py `TXO_TYPES`.
+ * Filters for the wallet's outputs, and the resulting rows. A list in a filter matches any of its values. Source: lbry-sdk
+ * lbry/wallet/database.py `select_txos`, lbry/wallet/constants.py `TXO_TYPES`.
  */
 
 export const TXO_TYPE = {
@@ -23,10 +23,10 @@ export const CLAIM_TXO_TYPES: readonly TxoType[] = [
   TXO_TYPE.repost,
 ];
 
-/** Types that may be spent to pay for something. Source: `constraint_spending_utxos`. */
+/** Types that may be spent for a payment. Source: `constraint_spending_utxos`. */
 export const SPENDABLE_TXO_TYPES: readonly TxoType[] = [TXO_TYPE.other, TXO_TYPE.purchase];
 
-/** A transaction's output by its place. */
+/** Reference to an output by txid and index. */
 export interface OutPointRef {
   /** 32 bytes, wire order. */
   readonly txid: Uint8Array;
@@ -34,7 +34,7 @@ export interface OutPointRef {
 }
 
 export interface TxoFilter {
-  /** Whose outputs and inputs are "mine"; with none of them nothing is. */
+  /** Accounts that "mine" refers to; if empty, nothing is mine. */
   readonly accountIds: readonly string[];
   readonly types?: readonly number[];
   readonly notTypes?: readonly number[];
@@ -42,31 +42,31 @@ export interface TxoFilter {
   readonly txids?: readonly Uint8Array[];
   readonly nout?: number;
   readonly outPoints?: readonly OutPointRef[];
-  /** Claim ids as printed; of a purchase that of the claim that was bought. */
+  /** Claim ids as printed; for a purchase, the id of the bought claim. */
   readonly claimIds?: readonly string[];
-  /** Names as their claims have them. */
+  /** Claim names, not normalized. */
   readonly names?: readonly string[];
   readonly channelIds?: readonly string[];
-  /** Outputs without a channel pass. */
+  /** Excluded channels. Outputs without a channel match. */
   readonly notChannelIds?: readonly string[];
   readonly repostedClaimIds?: readonly string[];
-  /** False: neither spent nor reserved. */
+  /** Whether spent. False also excludes reserved outputs. */
   readonly isSpent?: boolean;
   readonly hasSource?: boolean;
   /** Whether the transaction's first input is mine. */
   readonly isMyInput?: boolean;
-  /** True unless given; null asks nothing. */
+  /** Whether the output is mine. The default is true; null means no condition. */
   readonly isMyOutput?: boolean | null;
-  /** Takes the place of `isMyInput` and `isMyOutput`. */
+  /** Whether the input or the output is mine. Replaces `isMyInput` and `isMyOutput`. */
   readonly isMyInputOrOutput?: boolean;
-  /** Leaves out outputs of type other whose first input and address are both mine. */
+  /** Excludes outputs of type other whose first input and address are both mine. */
   readonly excludeInternalTransfers?: boolean;
   readonly minHeight?: number;
   readonly maxHeight?: number;
   readonly addresses?: readonly string[];
 }
 
-/** `height`: mempool first, then the highest block, in it the last transaction, and its outputs in their order. */
+/** `height`: mempool first, then descending by block and by position in it; outputs of a transaction in their order. */
 export type TxoOrder = 'height' | 'name' | 'amount' | 'none';
 
 export interface Page {
@@ -79,9 +79,9 @@ export interface TxoPage extends Page {
   readonly order?: TxoOrder;
 }
 
-/** How rows are shown. */
+/** Options for the content of rows. */
 export interface TxoView {
-  /** Whose `isMyOutput` and `isMyInput` say; the filter's accounts unless given. */
+  /** Accounts that `isMyOutput` and `isMyInput` of rows refer to. The default is the filter's accounts. */
   readonly walletAccountIds?: readonly string[];
   /** Fills `receivedTipsDewies`. */
   readonly withReceivedTips?: boolean;
@@ -91,21 +91,21 @@ export interface TxoRow {
   /** 32 bytes, wire order. */
   readonly txid: Buffer;
   readonly nout: number;
-  /** For the transaction: above 0 in a block, else one of `TX_HEIGHT`. */
+  /** Height of the transaction; one of `TX_HEIGHT` if unconfirmed. */
   readonly height: number;
-  /** The position of the transaction in its block; -1 where it is in none. */
+  /** Position of the transaction in its block; -1 if unconfirmed. */
   readonly position: number;
   readonly isVerified: boolean;
   readonly amountDewies: bigint;
   readonly script: Buffer;
   readonly address: string;
-  /** An account that has the address, one of the view's accounts if any of them has; null if none has. */
+  /** Account that owns the address, preferably one of the view's accounts; null if none. */
   readonly accountId: string | null;
   readonly isSpent: boolean;
   readonly isReserved: boolean;
   readonly isMyOutput: boolean;
   readonly isMyInput: boolean;
-  /** Both mine, and of type other. */
+  /** Whether input and output are both mine and the type is other. */
   readonly isInternalTransfer: boolean;
   readonly txoType: number;
   /** Id in the hex form that programs print. */
@@ -114,13 +114,13 @@ export interface TxoRow {
   readonly channelId: string | null;
   readonly repostedClaimId: string | null;
   readonly hasSource: boolean;
-  /** The first out point of the transaction's first input, 36 bytes. */
+  /** First outpoint of the transaction (that of its first input), 36 bytes. */
   readonly firstOutPoint: Buffer;
-  /** Unspent supports for the claim at my addresses; null unless the view asks. */
+  /** Unspent supports for the claim at my addresses; null unless requested by the view. */
   readonly receivedTipsDewies: bigint | null;
 }
 
-/** Days as whole days since 1970-01-01, both inclusive. */
+/** Range of days since 1970-01-01, both inclusive. */
 export interface PlotRange {
   readonly fromDay: number;
   readonly toDay?: number;

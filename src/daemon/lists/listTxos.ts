@@ -11,7 +11,7 @@ import type { ResolvePort } from './resolvePort.js';
 import { rowTxos, type WalletView } from './rowTxos.js';
 import { outputsOf, transactionOf } from './transactionTxos.js';
 
-/** The sources of a list. */
+/** Data sources of a list. */
 export interface ListPorts {
   readonly database: LedgerDatabase;
   readonly resolver: ResolvePort;
@@ -22,7 +22,7 @@ export interface TxoListing {
   readonly filter: TxoFilter;
   readonly page: TxoPage;
   readonly withReceivedTips: boolean;
-  /** Accounts for which claims are shown as the claim index has them; null: as the wallet has them. */
+  /** Accounts for which claims are shown as in the claim index; null to show them as in the wallet. */
   readonly resolvedFor: readonly LoadedAccount[] | null;
 }
 
@@ -34,7 +34,7 @@ export async function listTxos(listing: TxoListing, ports: ListPorts): Promise<T
   return resolvedFor === null ? txos : resolver.resolveTxos(resolvedFor, txos);
 }
 
-/** Collections, with the first `claimCount` of the claims of each where it is above 0. */
+/** Lists collections, with the first `claimCount` claims of each if it is above 0. */
 export async function listCollections(
   {
     accountIds,
@@ -65,7 +65,7 @@ function claimIdsIn({ claim }: Txo): string[] {
   return type.value.claimReferences.map(({ claimHash }) => hashToHex(claimHash));
 }
 
-/** What purchases paid, the claims that were bought beside it where `isResolved`. */
+/** Lists payments of purchases, with the bought claims if `isResolved`. */
 export async function listPurchases(
   { filter, page, isResolved }: { filter: TransactionFilter; page: Page; isResolved: boolean },
   { database, view, resolver }: ListPorts,

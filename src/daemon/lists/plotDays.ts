@@ -10,7 +10,7 @@ const DAY_SEC = 86_400;
 const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The day of the block at that height; before the first block that of the first. */
+/** Day of the block at a height; for lower heights, the day of the first block. */
 export function dayOf(height: number): number {
   return Math.floor(estimatedTimeSec(Math.max(1, height))! / DAY_SEC);
 }
@@ -20,12 +20,15 @@ export const dayText = (day: number): string => new Date(day * DAY_MS).toISOStri
 
 function readDay(text: string): number {
   const day = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) / DAY_MS : NaN;
-  // Days beyond the end of a month are read as days of the next one.
+  // A day beyond the end of its month would be parsed as a day of the next month.
   if (Number.isNaN(day) || dayText(day) !== text) throw badValue(`'${text}' is not a day: YYYY-MM-DD.`);
   return day;
 }
 
-/** Days before `today`, unless a first day is given; from that on to the end, for this many days, or to a last day. */
+/**
+ * Range of a plot. Starts at the given first day, or a number of days before `today`. Ends after a number of days or at the
+ * given last day, or has no end.
+ */
 export function plotRangeOf(
   given: {
     readonly daysBack: number;

@@ -1,7 +1,6 @@
 /**
- * Rows of the ledger's database as outputs that answers show, with what the wallet knows of them: the channel that signed a
- * claim, whether the key of a channel is at hand, what was bought.
- * Source: lbry-sdk lbry/wallet/database.py `get_txos`.
+ * Converts rows of the ledger's database to outputs for responses, with data from the wallet: the signing channel of a
+ * claim, whether a channel's key is available, and the bought claim. Source: lbry-sdk lbry/wallet/database.py `get_txos`.
  */
 import { channelPublicKey } from '../../metadata/channelSignature.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -10,14 +9,14 @@ import type { LedgerDatabase } from '../ledger/ledgerDatabase.js';
 import { TXO_TYPE, type TxoRow } from '../ledger/txoQuery.js';
 import { Txo, type TxoNotes } from '../txo/txo.js';
 
-/** Whose outputs they are. */
+/** The wallet whose outputs are shown. */
 export interface WalletView {
   readonly accountIds: readonly string[];
-  /** The secret to a channel's public key, null if it is not at hand. */
+  /** Private key for a channel's public key; null if it is unavailable. */
   channelSecret(publicKey: Bytes): Bytes | null;
 }
 
-/** Notes of a row about spending and ownership. */
+/** Notes about spending and ownership of a row. */
 export function ownNotes(row: TxoRow): TxoNotes {
   const { isSpent, isMyInput, isMyOutput, isInternalTransfer, receivedTipsDewies } = row;
   return {
@@ -40,7 +39,7 @@ function toTxo(row: TxoRow, view: WalletView, notes: TxoNotes): Txo {
   return txo;
 }
 
-/** The outputs, in the order of the rows. `notesOf` says what is noted of each. */
+/** Outputs in the order of the rows. `notesOf` returns the notes of each. */
 export async function rowTxos(
   rows: readonly TxoRow[],
   view: WalletView,
@@ -59,7 +58,7 @@ export async function rowTxos(
   return txos;
 }
 
-/** The present outputs of channels, by claim id as printed, as far as the database has them. */
+/** Unspent outputs of channels by printed claim id, if they are in the database. */
 async function channelsOf(
   claimIds: ReadonlySet<string>,
   view: WalletView,
@@ -73,6 +72,6 @@ async function channelsOf(
     isMyOutput: null,
   });
   const present = rows.filter((row) => !row.isSpent);
-  // Of several the last in the order of lists is the oldest: the first counts.
+  // Of several outputs the newest counts, which is the first in list order.
   return new Map(present.toReversed().map((row) => [row.claimId!, toTxo(row, view, {})]));
 }

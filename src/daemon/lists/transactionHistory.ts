@@ -1,6 +1,6 @@
 /**
- * Transactions as the history of a wallet tells them: what each changed, what it paid, which claims and supports it made,
- * updated, gave up and bought. Source: lbry-sdk lbry/wallet/ledger.py `get_transaction_history`.
+ * Transaction history of a wallet: the balance change and fee of each transaction, and the claims and supports that it
+ * created, updated, abandoned and bought. Source: lbry-sdk lbry/wallet/ledger.py `get_transaction_history`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -23,13 +23,13 @@ export interface HistoryPort {
 
 interface Entry {
   readonly txo: Txo;
-  /** Null: not kept, and not mine. */
+  /** Row of the output; null if it is not stored, and thus not mine. */
   readonly row: TxoRow | null;
 }
 
 const MS = 1000;
 
-/** Minutes of the local time, as `YYYY-MM-DD HH:MM`. */
+/** Local time in the form `YYYY-MM-DD HH:MM`. */
 function localMinute(timeSec: number): string {
   const date = new Date(timeSec * MS);
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -69,7 +69,7 @@ export function historyItem(row: TransactionRow, port: HistoryPort): Json {
 interface View {
   readonly outputs: readonly Entry[];
   readonly spent: readonly Entry[];
-  /** Whether all inputs are the wallet's. */
+  /** Whether all inputs belong to the wallet. */
   readonly isAllMine: boolean;
   readonly port: HistoryPort;
 }
@@ -104,7 +104,7 @@ const isSameClaim = (a: Txo, b: Txo): boolean => {
   return left !== null && right !== null && left.equals(right);
 };
 
-/** Changes by updates of own claims; claims received from others have none. */
+/** Balance changes by updates of own claims. Claims received from others have none. */
 function updates({ outputs, spent, isAllMine, port }: View): Json[] {
   return outputs
     .filter((one) => isMine(one) && one.txo.isUpdate)
@@ -132,7 +132,7 @@ function supports({ outputs, isAllMine, port }: View): Json[] {
   return [...mine, ...given];
 }
 
-/** Claims and supports that were spent and not updated. */
+/** Claims and supports that were spent without an update. */
 function abandons({ outputs, spent, port }: View): Json[] {
   const updated = outputs.filter((one) => isMine(one) && one.txo.isUpdate);
   return spent

@@ -1,6 +1,6 @@
 /**
- * The outputs of whole transactions, and what is shown of a transaction by its id.
- * Source: lbry-sdk lbry/wallet/database.py `get_transactions`, lbry/wallet/manager.py `get_transaction`.
+ * Outputs of whole transactions, and the view of a transaction by its txid. Source: lbry-sdk lbry/wallet/database.py
+ * `get_transactions`, lbry/wallet/manager.py `get_transaction`.
  */
 import { decodePurchase } from '../../metadata/purchase.js';
 import { formatOutPoint, parseTransaction, type Transaction } from '../../primitives/transaction.js';
@@ -13,7 +13,7 @@ import type { ShownTransaction } from '../txo/outputJson.js';
 import { Txo } from '../txo/txo.js';
 import { rowTxos, type WalletView } from './rowTxos.js';
 
-/** The claim id that an output says was bought, as printed; null if it says nothing of the kind. */
+/** Printed id of the claim that an output names as bought; null for other outputs. */
 function purchaseIn(txo: Txo | undefined): string | null {
   const data = txo?.isData ? txo.read?.values['data'] : undefined;
   if (data === undefined) return null;
@@ -24,7 +24,7 @@ function purchaseIn(txo: Txo | undefined): string | null {
   }
 }
 
-/** All outputs, nothing noted but what was bought. */
+/** All outputs of a transaction. Their only note is the bought claim. */
 export function outputsOf(tx: Transaction, txid: Bytes, height: number): Txo[] {
   const [first] = tx.inputs;
   const firstOutPoint = first ? formatOutPoint(first.prevout) : null;
@@ -38,7 +38,7 @@ export function outputsOf(tx: Transaction, txid: Bytes, height: number): Txo[] {
 
 export const transactionOf = (row: TransactionRow): Transaction => parseTransaction(new Reader(row.raw));
 
-/** A transaction of the wallet's database, or of a hub; null if no one knows it. */
+/** Transaction from the wallet's database or a hub; null if unknown. */
 export async function shownTransaction(
   txid: Bytes,
   ledger: Pick<Ledger, 'database' | 'transaction'>,
@@ -49,7 +49,7 @@ export async function shownTransaction(
   const found = await ledger.transaction(txid);
   if (found === null) return null;
   const { tx } = found;
-  // What waits is said to be at -1 by a hub, at 0 in histories of addresses.
+  // Hubs report unconfirmed transactions at height -1; histories of addresses report 0.
   const height = found.height > 0 ? found.height : -1;
   return { tx, height, spent: tx.inputs.map(() => null), outputs: outputsOf(tx, txid, height) };
 }

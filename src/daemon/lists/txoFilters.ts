@@ -1,6 +1,6 @@
 /**
- * Which outputs a list has: its parameters turned into a question to the ledger's database.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `_constrain_txo_from_kwargs`.
+ * Converts the parameters of lists to filters of the ledger's database. Source: lbry-sdk lbry/extras/daemon/daemon.py
+ * `_constrain_txo_from_kwargs`.
  */
 import { hashFromHex } from '../../util/bytes.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
@@ -9,7 +9,7 @@ import { TXO_TYPE, type TxoFilter, type TxoOrder, type TxoType } from '../ledger
 type Texts = readonly string[] | undefined;
 type Flag = boolean | undefined;
 
-/** Parameters of lists by their names; lists of values mean any of them. */
+/** List parameters by name. A list of values matches any of them. */
 export interface TxoChoice {
   readonly type?: Texts;
   readonly txid?: Texts;
@@ -33,7 +33,7 @@ export interface TxoChoice {
 const ORDERS: readonly TxoOrder[] = ['name', 'height', 'amount', 'none'];
 const TXID = /^[0-9a-fA-F]{64}$/;
 
-/** Throws `ValueError` if invalid. */
+/** Parses an order. Throws `ValueError` if invalid. */
 export function txoOrderOf(order: string | undefined): TxoOrder {
   const found = order === undefined ? 'height' : ORDERS.find((one) => one === order);
   if (found === undefined) throw badValue(`'${order}' is not a valid --order_by value.`);
@@ -53,7 +53,7 @@ function txidOf(text: string): Buffer {
   return hashFromHex(text);
 }
 
-/** Yes, no, or not asked; yes wins. */
+/** Combines two flags to true, false or no condition. `yes` takes precedence. */
 function choice(yes: Flag, no: Flag): boolean | undefined {
   if (yes === true) return true;
   return no === true ? false : undefined;
@@ -69,7 +69,7 @@ function ownershipOf(given: TxoChoice): Pick<TxoFilter, 'isMyInputOrOutput' | 'i
   };
 }
 
-/** Throws `KeyError` where a type is none, `ValueError` where a transaction id is none. */
+/** Builds a filter. Throws `KeyError` for an unknown type and `ValueError` for an invalid txid. */
 export function txoFilterOf(accountIds: readonly string[], given: TxoChoice): TxoFilter {
   const isSpent = choice(given.is_spent, given.is_not_spent);
   const hasSource = choice(given.has_source, given.has_no_source);
@@ -89,18 +89,18 @@ export function txoFilterOf(accountIds: readonly string[], given: TxoChoice): Tx
   };
 }
 
-/** Unspent unless spent ones are asked for. */
+/** Sets the default to unspent outputs. */
 export const unspentByDefault = <Given extends TxoChoice>(given: Given): Given =>
   given.is_spent === true ? given : { ...given, is_not_spent: true };
 
-/** Which supports are meant. Source: `jsonrpc_support_list`. */
+/** Selects supports. Source: `jsonrpc_support_list`. */
 export function supportChoice<Given extends TxoChoice>(
   given: Given,
   { received, sent, staked }: Readonly<Record<'received' | 'sent' | 'staked', Flag>>,
 ): TxoChoice {
   const supports = { ...unspentByDefault(given), type: ['support'] };
   if (received) return { ...supports, is_not_my_input: true, is_my_input: false, is_my_output: true };
-  // Whether outputs of others are spent is not known.
+  // The wallet does not know whether outputs of others are spent.
   if (sent)
     return {
       ...supports,

@@ -1,4 +1,7 @@
-/** A call from the command line to the daemon, as lbrynet makes it. Source: lbry-sdk lbry/extras/cli.py `execute_command`. */
+/**
+ * Sends a call from the command line to the daemon, in the form of lbrynet. Source: lbry-sdk lbry/extras/cli.py
+ * `execute_command`.
+ */
 import { request } from 'node:http';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
@@ -23,7 +26,7 @@ export function requestOf(method: string, params: JsonObject): SentRequest {
   return { method: 'GET', path: '/lbryapi', contentType: 'application/json', body: writePythonJson(body) };
 }
 
-/** The text of the answer, null if no one listens. */
+/** Sends a request. Resolves to the response text; null if no daemon is listening. */
 export function send(
   { method, path, contentType, body }: SentRequest,
   [host, port]: HostPort,
@@ -45,13 +48,13 @@ export function send(
 }
 
 export interface ShownAnswer {
-  /** Empty where the answer has neither a result nor an error. */
+  /** Text for the console; empty if the response has neither a result nor an error. */
   readonly text: string;
   /** Whether the call failed. */
   readonly isError: boolean;
 }
 
-/** Shown part of an answer: result or error. */
+/** Result or error of a response, for the console. */
 export function shownAnswer(answer: string | null): ShownAnswer {
   if (answer === null) return { text: UNREACHABLE, isError: true };
   let parsed: JsonValue;

@@ -1,5 +1,5 @@
 /**
- * The command line: what is to be done, in the grammar of lbrynet. Source: lbry-sdk lbry/extras/cli.py.
+ * Parser for the command line, with the grammar of lbrynet. Source: lbry-sdk lbry/extras/cli.py.
  */
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import { nearestWord, suggestion } from '../../util/nearest.js';
@@ -17,7 +17,7 @@ import {
 } from './settings/settingWords.js';
 import { UsageError } from './usagePattern.js';
 
-/** For a command line that cannot be understood: argparse's for words that are no command, docopt's for its arguments. */
+/** Exit codes for an invalid command line: argparse's for an unknown command, docopt's for invalid arguments. */
 const EXIT_NO_COMMAND = 2;
 const EXIT_USAGE = 1;
 
@@ -39,7 +39,7 @@ export interface CallCommand {
   readonly given: GivenSettings;
   readonly method: string;
   readonly params: JsonObject;
-  /** Shown before. */
+  /** Text that is shown before the result; null for none. */
   readonly notice: string | null;
 }
 
@@ -50,7 +50,7 @@ export type Command =
   | { readonly kind: 'wrong'; readonly exitCode: number; readonly text: string }
   | CallCommand;
 
-/** Settings that matter to a call. Source: `CLIConfig`. */
+/** Settings used by a call. Source: `CLIConfig`. */
 const CALL_SETTINGS: ReadonlySet<string> = new Set([
   'api',
   'config',
@@ -62,10 +62,10 @@ const CALL_SETTINGS: ReadonlySet<string> = new Set([
   'volume_filter',
   'volume_analysis_time',
 ]);
-/** Their rows: what may stand before a command. */
+/** Rows of the settings that may precede a command. */
 export const CALL_ROWS = SETTINGS.filter(({ name }) => CALL_SETTINGS.has(name));
 
-/** What `start` takes besides settings. */
+/** Flags of `start` besides the settings. */
 export const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
   ['--with-node', 'start a chain node with a hub as well, and stop it with the daemon'],
   ['--reflector', 'take streams that others send, and give them out'],
@@ -78,21 +78,21 @@ export const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
 const FLAG_NAMES = START_FLAGS.map(([name]) => name.split(' ')[0]!);
 const START_OPTIONS: readonly string[] = ['--help', ...FLAG_NAMES, ...settingOptionNames(SETTINGS)];
 const CALL_OPTIONS: readonly string[] = ['--help', '--version', ...settingOptionNames(CALL_ROWS)];
-/** Options that lbrynet does not have. */
+/** Options of lbcnet that lbrynet lacks. */
 const OWN_OPTIONS: ReadonlySet<string> = new Set([
   '--with-node',
   '--reflector',
   ...settingOptionNames(SETTINGS.filter(({ name }) => OWN_SETTINGS.includes(name))),
 ]);
 
-/** Declarations by the words that call them, joined by a blank. */
+/** Declarations by the words of their command, joined by a blank. */
 const BY_WORDS: ReadonlyMap<string, MethodDeclaration> = new Map(
   DECLARATIONS.map((declaration) => [commandWords(declaration).join(' '), declaration]),
 );
 
 const isGroup = (word: string): word is Group => Object.hasOwn(GROUPS, word);
 const text = (shown: string): Command => ({ kind: 'text', text: shown });
-/** The problem, and how the program or the part of it that was called is used: the first paragraph of its help. */
+/** Error with the problem and the usage of the program or command: the first paragraph of its help. */
 const wrong = (problem: string, { called = '', help = rootHelp() } = {}): Command => ({
   kind: 'wrong',
   exitCode: EXIT_NO_COMMAND,
@@ -151,7 +151,7 @@ function meant(first: string, next: string | undefined): string {
     const inGroup = suggestion(`${first} ${next}`, commandsOf(first), quoted);
     return inGroup || suggestion(`${first} ${next}`, BY_WORDS.keys(), quoted);
   }
-  // The name by which programs call the method.
+  // Finds a command by its method name in the API.
   const byName = DECLARATIONS.find(({ name }) => name === first);
   if (byName) return ` Did you mean ${quoted(commandWords(byName).join(' '))}?`;
   const firstWords = [
@@ -200,7 +200,7 @@ function parseCall(
   }
 }
 
-/** Writes the option at the beginning of `words` in full; answers the problem where it could mean several. */
+/** Expands an abbreviated option at the start of `words`. Returns the problem if it is ambiguous. */
 function expand(words: string[], known: readonly string[]): string | null {
   const [word = ''] = words;
   const equals = word.indexOf('=');
@@ -215,7 +215,7 @@ function expand(words: string[], known: readonly string[]): string | null {
 const SWITCHES: ReadonlySet<string> = new Set(['--with-node', '--reflector', '--quiet', '--no-logging']);
 const isOption = (word: string | undefined): boolean => word?.startsWith('-') === true;
 
-/** Takes an option that does not exist, and the words behind it, off `words`: a warning for the log. */
+/** Removes an unknown option and its values from `words`. Returns a warning for the log. */
 function passOver(words: string[]): string {
   const word = words.shift()!;
   const values: string[] = [];
@@ -223,13 +223,13 @@ function passOver(words: string[]): string {
   if (!isOption(word))
     return `Command line: '${[word, ...values].join(' ')}' belongs to no option and is passed over.`;
   const [option = ''] = word.split('=', 1);
-  // Values are not shown: they may be passwords.
+  // The warning omits values, since they may be passwords.
   return `Command line: there is no option '${option}'; it is passed over.${suggestion(option, START_OPTIONS)}`;
 }
 
 /**
- * The words behind `start`. Options that do not exist are passed over with a warning, and abbreviations count, as in
- * lbrynet: programs start the daemon with options of other versions. Source: `parse_known_args` in lbry-sdk
+ * Parses the words after `start`. As in lbrynet, unknown options are skipped with a warning and abbreviations are accepted,
+ * because programs start the daemon with options of other versions. Source: `parse_known_args` in lbry-sdk
  * lbry/extras/cli.py `main`.
  */
 function parseStart(words: string[], before: readonly [string, JsonValue][]): Command {
@@ -249,7 +249,7 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
       flags.add(words.shift()!);
     } else if (word === '--verbose') {
       flags.add(words.shift()!);
-      // Names of Python's loggers, which this daemon does not have.
+      // Skips names of Python loggers, which this daemon lacks.
       while (words[0] !== undefined && !isOption(words[0])) words.shift();
     } else if (option === '--initial-headers') {
       words.shift();
@@ -260,7 +260,7 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
       if ('problem' in setting) return wrong(setting.problem, ofStart());
       const [name, value] = setting.given;
       const earlier = given.get(name);
-      // Lists are given an item at a time.
+      // Each list option adds one item.
       given.set(
         name,
         setting.isItem && Array.isArray(earlier) ? [...earlier, ...(value as JsonValue[])] : value,

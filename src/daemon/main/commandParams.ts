@@ -1,11 +1,11 @@
 /**
- * Words of the command line as parameters of a call. Source: lbry-sdk lbry/extras/cli.py `set_kwargs`, `normalize_value`.
+ * Converts command-line words to parameters of a call. Source: lbry-sdk lbry/extras/cli.py `set_kwargs`, `normalize_value`.
  */
 import { JsonObject, rawNumber, type JsonValue } from '../../util/json/json.js';
 import type { MethodDeclaration } from '../api/declaration.js';
 import { UsageError, UsagePattern, type UsageValues } from './usagePattern.js';
 
-/** Parameters whose words stay text. */
+/** Parameters whose values stay text. */
 const TEXTS: ReadonlySet<string> = new Set([
   'uri',
   'channel_name',
@@ -15,11 +15,11 @@ const TEXTS: ReadonlySet<string> = new Set([
   'download_directory',
 ]);
 
-/** Digits that stand for no place in a number, such as `²`. Source: Unicode, Numeric_Type=Digit. */
+/** Digits that are not decimal digits, such as `²`. Source: Unicode, Numeric_Type=Digit. */
 const OTHER_DIGITS =
   /^[\p{Nd}\u00b2\u00b3\u00b9\u1369-\u1371\u19da\u2070\u2074-\u2079\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792]+$/u;
 
-/** The value of a decimal digit of any script: they come in runs of ten that begin with zero. */
+/** Value of a decimal digit of any script. Unicode has them in runs of ten that begin with zero. */
 function digitOf(character: string): string {
   const code = character.codePointAt(0)!;
   let zero = code;
@@ -42,7 +42,7 @@ function valueOf(word: string, name: string): JsonValue {
   return word;
 }
 
-/** Lists and flags are sent though they were not given, as empty and false. */
+/** Absent lists and flags are sent as empty and false. */
 function paramsOf(values: UsageValues): JsonObject {
   const params = new Map<string, JsonValue>();
   for (const [key, value] of values) {
@@ -54,7 +54,7 @@ function paramsOf(values: UsageValues): JsonObject {
   return new JsonObject([...params]);
 }
 
-/** The `params` of the call. Throws `UsageError`. */
+/** Parses the `params` of the call. Throws `UsageError`. */
 export function readCommandParams(declaration: MethodDeclaration, words: readonly string[]): JsonObject {
   return paramsOf(new UsagePattern(declaration.usage.join(' ')).match(words));
 }

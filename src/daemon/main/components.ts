@@ -1,6 +1,6 @@
 /**
- * The parts of the daemon: started in the order of what they depend on, stopped the other way round, asked whether they run.
- * Source: lbry-sdk lbry/extras/daemon/componentmanager.py `ComponentManager`.
+ * Components of the daemon. They start in the order of their dependencies and stop in reverse order. Source: lbry-sdk
+ * lbry/extras/daemon/componentmanager.py `ComponentManager`.
  */
 import { EnvironmentError, failureReason } from '../../util/text/environmentError.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -24,14 +24,14 @@ interface Part {
   failure: string | null;
 }
 
-/** Called at once with what a component threw, or that it lacks one which did not start. */
+/** Called immediately with the error of a component, or with the error that a dependency did not start. */
 export type OnStartFailure = (name: ComponentName, error: unknown) => void;
 
 export class Components implements ComponentGate {
   private readonly parts: readonly Part[];
   private begun: Part[] = [];
 
-  /** Throws where one depends on another that is not there. */
+  /** Throws if a dependency is missing. */
   constructor(components: readonly Component[]) {
     this.parts = components.map((component) => ({ component, isRunning: false, failure: null }));
     const names = new Set(components.map(({ name }) => name));
@@ -46,9 +46,9 @@ export class Components implements ComponentGate {
   }
 
   /**
-   * Starts each component as soon as those run that it depends on. One that fails keeps only those back that depend on it.
-   * Resolves when all run or failed, to whether all run. What is `stopping` meanwhile starts no further one.
-   * QUIRK: in lbry-sdk the others stay as they are at a failure, for ever starting.
+   * Starts each component as soon as its dependencies run. A failed component blocks only its dependents. Resolves after all
+   * have started or failed, to whether all run. No component starts after `stopping` aborts. QUIRK: after a failure in
+   * lbry-sdk the other components stay in their state, starting for ever.
    */
   async start(stopping: AbortSignal, onFailure: OnStartFailure): Promise<boolean> {
     const started = new Map<ComponentName, Promise<boolean>>();
@@ -82,7 +82,7 @@ export class Components implements ComponentGate {
     return part.isRunning;
   }
 
-  /** Stops what was begun, the last first; a failure is told and keeps nothing from being stopped. */
+  /** Stops the started components in reverse order. A failure is reported and does not prevent other stops. */
   async stop(onFailure: (name: ComponentName, error: unknown) => void): Promise<void> {
     const begun = this.begun.toReversed();
     this.begun = [];
@@ -121,7 +121,7 @@ export class Components implements ComponentGate {
     return this.parts.every(({ isRunning }) => isRunning);
   }
 
-  /** Whether each runs, by name. */
+  /** Whether each component runs, by name. */
   startup(): Record<string, boolean> {
     return Object.fromEntries(this.parts.map(({ component, isRunning }) => [component.name, isRunning]));
   }
@@ -138,7 +138,7 @@ export class Components implements ComponentGate {
     return Object.fromEntries(shown.filter(([, status]) => status !== null));
   }
 
-  /** Each behind those that it depends on. */
+  /** Components in the order of their dependencies. */
   private inOrder(): Part[] {
     const ordered: Part[] = [];
     const placed = new Set<ComponentName>();

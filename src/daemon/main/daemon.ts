@@ -1,6 +1,6 @@
 /**
- * The composition root: folders, lock, servers, then the components in their order; and all of it stopped the other way
- * round. Source: lbry-sdk lbry/extras/daemon/daemon.py `Daemon.start`, `Daemon.stop`.
+ * The composition root: starts folders, lock, servers, and components in order, and stops them in reverse order. Source:
+ * lbry-sdk lbry/extras/daemon/daemon.py `Daemon.start`, `Daemon.stop`.
  */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -38,15 +38,15 @@ const METRICS_HOST = '0.0.0.0';
 export interface DaemonOptions {
   readonly settings: DaemonSettings;
   readonly log: Logger;
-  /** Makes the component `wallet`; it is not asked where that is skipped. */
+  /** Creates the component `wallet`. Not called if that is skipped. */
   readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
-  /** Whether it is a reflector too. */
+  /** Whether the daemon is also a reflector. */
   readonly isReflector?: boolean;
   /** Member of `status` about a node in this process. */
   readonly nodeStatus?: () => JsonOut;
-  /** Called when a component did not start, which is in the log then; the others continue. */
+  /** Called when a component did not start. The log already has the error, and the other components continue. */
   readonly onComponentFailure?: (name: ComponentName, error: unknown) => void;
-  /** Called when `stop` was answered. */
+  /** Called after the response to `stop`. */
   readonly onStop: () => void;
   readonly clock?: Clock;
   readonly random?: RandomSource;
@@ -56,12 +56,12 @@ export interface RunningDaemon {
   /** Address of the API. */
   readonly api: HostPort;
   readonly media: HostPort;
-  /** Resolves when all components run or failed to start, to whether all run. */
+  /** Resolves after all components have started or failed, to whether all run. */
   readonly started: Promise<boolean>;
   stop(): Promise<void>;
 }
 
-/** Settings of that kind hold nothing else. */
+/** Settings of this kind have only this value type. */
 const placeOf = (settings: DaemonSettings, name: 'api' | 'streaming_server'): HostPort =>
   parseServer(settings.get(name))!;
 
@@ -84,7 +84,10 @@ async function listen(app: FastifyInstance, [host, port]: HostPort, what: string
   return [host, address.port];
 }
 
-/** Resolves when the servers listen. Throws `EnvironmentError` for what the operator must mend; nothing is left running. */
+/**
+ * Starts the daemon. Resolves when the servers listen. Throws `EnvironmentError` for a problem that the operator must fix,
+ * and leaves nothing running.
+ */
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
   const daemon = new Daemon(options);
   try {
@@ -259,7 +262,7 @@ class Daemon implements RunningDaemon {
     this.stopping.abort();
     this.outages.stop();
     for (const server of this.servers.toReversed()) await server.close();
-    // Parts that are still starting may wait for what never comes, such as a hub: stopping is what ends that.
+    // Starting components may wait for an event that never comes, such as a hub; the stop ends this wait.
     await this.parts.components.stop((name, error) =>
       log.error(`The component ${name} did not stop as it should: ${(error as Error).message}`),
     );
@@ -284,7 +287,7 @@ class Daemon implements RunningDaemon {
     return { calls, server: metricsServer(calls) };
   }
 
-  /** The path of ffmpeg; null if it is not there. `isFresh` looks again. */
+  /** Path of ffmpeg; null if it is missing. `isFresh` repeats the search. */
   private findFfmpeg(isFresh: boolean): Promise<string | null> {
     if (isFresh) this.ffmpeg = null;
     this.ffmpeg ??= findFfmpeg({
@@ -321,7 +324,7 @@ class Daemon implements RunningDaemon {
     mediaAddress: () => this.media,
     ffmpegStatus: () => this.ffmpegAnswer(true),
     stop: () => {
-      // After the answer, which is sent within the loop's next turns.
+      // Runs after the response, which is sent in the next turns of the event loop.
       setImmediate(() => this.options.onStop());
     },
   };

@@ -1,12 +1,12 @@
 /**
- * The log: lines as lbrynet writes them, to the console and to a file in the data folder that is rolled over.
- * Source: lbry-sdk lbry/extras/cli.py `setup_logging`.
+ * The log: lines in lbrynet's format, on the console and in a rotated file of the data folder. Source: lbry-sdk
+ * lbry/extras/cli.py `setup_logging`.
  */
 import { appendFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Logger } from '../../util/logging.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 
-/** Size at which the file is rolled over, and how many old ones are kept. Source: `RotatingFileHandler`. */
+/** Size at which the file is rotated, and number of old files. Source: `RotatingFileHandler`. */
 const MAX_FILE_BYTES = 2_097_152;
 const KEPT_FILES = 5;
 
@@ -68,7 +68,7 @@ export class DaemonLog implements Logger {
       this.bytes += Buffer.byteLength(line);
       if (this.bytes > MAX_FILE_BYTES) this.rollOver(path);
     } catch (error) {
-      // A log that cannot be written must not end the daemon; the console shows it.
+      // A failure to write the log must not end the daemon; the console shows it.
       if (this.options.toConsole)
         process.stderr.write(`the log cannot be written: ${(error as Error).message}\n`);
     }

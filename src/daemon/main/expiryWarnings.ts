@@ -1,13 +1,13 @@
 /**
- * Lines of the log on claims of the wallets that are about to expire, or have expired: an update in time renews a claim.
- * lbrynet warns of neither.
+ * Log warnings about claims of the wallets that are about to expire or have expired. An update before the expiry renews a
+ * claim. lbrynet has no such warnings.
  */
 import type { Logger } from '../../util/logging.js';
 import { expiresAt, lastExpired, warnedBlocks } from '../base/claimTerm.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { CLAIM_TXO_TYPES, type TxoRow } from '../ledger/txoQuery.js';
 
-/** Claims that one line names. */
+/** Maximum number of claims per log line. */
 const NAMED = 10;
 
 type WatchedLedger = Pick<Ledger, 'params' | 'height' | 'on'> & {
@@ -26,8 +26,8 @@ const named = (rows: readonly TxoRow[]): string => {
 };
 
 /**
- * Looks whenever the histories are complete and the tip has moved. Each claim is named once a run as about to expire, and once
- * as expired.
+ * Checks the claims when the histories are complete and the tip has changed. Each claim is reported at most once per run
+ * before its expiry and once after it.
  */
 export function warnOfExpiry(
   ledger: WatchedLedger,

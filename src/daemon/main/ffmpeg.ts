@@ -1,15 +1,15 @@
-/** Where ffmpeg and ffprobe are. Source: lbry-sdk lbry/file_analysis.py `VideoFileAnalyzer.status`. */
+/** Search for ffmpeg and ffprobe. Source: lbry-sdk lbry/file_analysis.py `VideoFileAnalyzer.status`. */
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** A probe that takes longer has failed. Arbitrary. */
+/** Time limit for a test run of a program. Arbitrary. */
 const PROBE_TIMEOUT_MS = 10_000;
 
 export interface FfmpegPlaces {
-  /** The setting: folders, separated as in PATH. */
+  /** Setting `ffmpeg_path`: folders in the format of PATH. */
   readonly ffmpegPath: string;
   readonly dataDir: string;
   readonly path: string;
@@ -26,7 +26,7 @@ async function answersAs(file: string, name: string): Promise<boolean> {
   }
 }
 
-/** The path of the ffmpeg that works and has an ffprobe beside it, else null. */
+/** Path of a working ffmpeg with an ffprobe in the same folder, or null. */
 export async function findFfmpeg({ ffmpegPath, dataDir, path }: FfmpegPlaces): Promise<string | null> {
   const folders = [...ffmpegPath.split(delimiter), join(dataDir, 'ffmpeg', 'bin'), ...path.split(delimiter)];
   const suffix = process.platform === 'win32' ? '.exe' : '';
@@ -40,6 +40,6 @@ export async function findFfmpeg({ ffmpegPath, dataDir, path }: FfmpegPlaces): P
   return null;
 }
 
-/** The ffprobe that `findFfmpeg` found beside the ffmpeg. */
+/** Path of the ffprobe next to the ffmpeg that `findFfmpeg` found. */
 export const probeBeside = (ffmpeg: string): string =>
   join(dirname(ffmpeg), process.platform === 'win32' ? 'ffprobe.exe' : 'ffprobe');

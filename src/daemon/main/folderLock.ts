@@ -1,6 +1,6 @@
 /**
- * One daemon at a time in a folder. The runtime has no file locks, but SQLite takes one of the operating system: it lasts
- * over `kill -9`, and is given free by the death of the process.
+ * Lock that allows only one daemon per folder. The runtime has no file locks, but SQLite takes an operating system lock,
+ * which is released when the process ends, even by `kill -9`.
  */
 import { join } from 'node:path';
 import { sqliteFileError } from '../../sqlite/sqliteFileError.js';
@@ -10,7 +10,10 @@ import { refuseSpecialFile } from '../../util/specialFile.js';
 
 const LOCK_NAME = 'lbcnet.lock';
 
-/** Throws `EnvironmentError` where another daemon has the folder, or the file cannot be used; the returned function frees it. */
+/**
+ * Locks a folder. Returns the function that releases it. Throws `EnvironmentError` if another daemon has the folder or the
+ * file is unusable.
+ */
 export async function lockFolder(folder: string): Promise<() => void> {
   const sqlite = await loadSqlite();
   const path = join(folder, LOCK_NAME);

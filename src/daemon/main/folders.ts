@@ -1,6 +1,6 @@
 /**
- * Folders of the daemon where none are named: those of lbrynet, so that its files are taken over.
- * Source: lbry-sdk lbry/conf.py `get_linux_directories`, `get_darwin_directories`, `get_windows_directories`.
+ * Default folders of the daemon. They are lbrynet's, so that its files continue to be used. Source: lbry-sdk lbry/conf.py
+ * `get_linux_directories`, `get_darwin_directories`, `get_windows_directories`.
  */
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -69,7 +69,7 @@ function linuxFolders({ home, environment }: Machine): Folders {
   return { data_dir: join(data, 'lbry/lbrynet'), wallet_dir: join(data, 'lbry/lbryum'), download_dir };
 }
 
-/** What the desktop calls the folder for downloads. */
+/** Download folder of the desktop. */
 function linuxDownloads(home: string, environment: Machine['environment']): string | undefined {
   const file = join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'user-dirs.dirs');
   const named =
@@ -80,7 +80,7 @@ function linuxDownloads(home: string, environment: Machine['environment']): stri
   return environment['XDG_DOWNLOAD_DIR'];
 }
 
-/** `~` and variables in a path, as a shell would read them; unknown variables stay. */
+/** Expands `~` and variables in a path like a shell; unknown variables stay. */
 export function expandPath(path: string, { home, environment }: Machine): string {
   const expanded = path.replaceAll(
     /\$(?:\{(\w+)\}|(\w+))/g,
@@ -89,15 +89,15 @@ export function expandPath(path: string, { home, environment }: Machine): string
   return expanded === '~' || expanded.startsWith('~/') ? home + expanded.slice(1) : expanded;
 }
 
-/** Errors that permissions cause. */
+/** Error codes of missing permissions. */
 const DENIED: ReadonlySet<string | null> = new Set(['EACCES', 'EPERM']);
 
-/** What the folder of a setting is called, where its making is worth a line of the log. */
+/** Names of the folders whose creation is logged, by setting. */
 const FOLDER_NAMES: Readonly<Record<string, string>> = { data_dir: 'data', wallet_dir: 'wallet' };
 
 /**
- * Makes the folder where it is missing; answers a line for the log when it did. Throws `EnvironmentError` where it cannot
- * be written to.
+ * Creates the folder if it is missing. Returns a line for the log if it did. Throws `EnvironmentError` if it is not
+ * writable.
  */
 export function ensureFolder(path: string, setting: string): string | null {
   try {
@@ -119,7 +119,10 @@ export function ensureFolder(path: string, setting: string): string | null {
 /** Source: lbry-sdk lbry/utils.py `generate_id`. */
 const ID_BYTES = 48;
 
-/** The id of this installation: the file `install_id` of the data folder, made where it is missing. Throws `EnvironmentError`. */
+/**
+ * Id of this installation from the file `install_id` of the data folder, which is created if missing. Throws
+ * `EnvironmentError`.
+ */
 export function installationId(dataDir: string): string {
   const path = join(dataDir, 'install_id');
   return onFile(path, () => {

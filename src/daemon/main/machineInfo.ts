@@ -1,5 +1,5 @@
 /**
- * The answer of `version` about program and machine. Source: lbry-sdk lbry/extras/system_info.py `get_platform`;
+ * Result of `version` with data about program and machine. Source: lbry-sdk lbry/extras/system_info.py `get_platform`;
  * lbry/extras/daemon/daemon.py `jsonrpc_version`.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,11 +7,11 @@ import { arch, release, type } from 'node:os';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { programVersion, projectFile } from '../../util/project.js';
 
-/** The generation of lbrynet whose clients this daemon serves. */
+/** Version of lbrynet with which this daemon is compatible. */
 export const COMPATIBLE_VERSION = '0.113.0';
 const OS_RELEASE_FILES: readonly string[] = ['/etc/os-release', '/usr/lib/os-release'];
 
-/** The names that Python has for processors. */
+/** Python's names of processors. */
 const PROCESSORS: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64', ia32: 'i686' };
 
 /** Members of an `os-release` file. Source: os-release(5). */
@@ -37,7 +37,7 @@ function distribution(): JsonOut {
   };
 }
 
-/** A checkout has the source, an installed package does not. */
+/** A checkout has the source folder; an installed package does not. */
 const buildKind = (): string => (existsSync(projectFile('src')) ? 'dev' : 'release');
 
 export function versionAnswer(): Record<string, JsonOut> {

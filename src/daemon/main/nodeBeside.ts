@@ -1,7 +1,7 @@
 /**
- * A chain node with a hub as a child of the daemon (`--with-node`): started before it, stopped after it. It is told over
- * its channel when the daemon is gone, however that ended. Its hub opens when the node is at the tip; the status port of
- * the hub reports the progress until then.
+ * Chain node with a hub as a child process of the daemon (`--with-node`). It starts before the daemon and stops after it.
+ * The closed channel tells the node that the daemon has ended. The hub opens when the node is at the tip; until then the
+ * hub's status port reports the progress.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -16,12 +16,12 @@ import { pingHubs } from '../ledger/hub/hubPing.js';
 import { makeFolder } from '../../util/makeFolder.js';
 
 const HUB_HOST = '127.0.0.1';
-/** Between looks how far the node is, before its hub is open and after. Arbitrary. */
+/** Interval of status queries before the hub is open and after. Arbitrary. */
 const LOOK_MS = { waiting: 500, open: 10_000 } as const;
 const PING_MS = 2_000;
-/** Between lines of the log on how far it is. Arbitrary. */
+/** Interval of log lines about the progress. Arbitrary. */
 const PROGRESS_MS = 60_000;
-/** What is left of a node that does not stop is killed. Arbitrary: above what a flush of its caches takes. */
+/** Time limit for the node to stop before it is killed. Arbitrary: more than a flush of its caches takes. */
 const STOP_TIMEOUT_MS = 120_000;
 
 /** The node's options for chains. */
@@ -32,13 +32,13 @@ const CHAIN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export interface NodeBesideUser {
-  /** The hub is open. */
+  /** Called when the hub is open. */
   opened(): void;
-  /** The node ended by itself. */
+  /** Called when the node ended without a request. */
   ended(reason: string): void;
 }
 
-/** A port that the system has free at the moment. */
+/** Finds a free port. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -58,7 +58,7 @@ export class NodeBeside {
   readonly #user: NodeBesideUser;
   #isStopping = false;
   #isOpen = false;
-  /** The last one that the hub sent. */
+  /** Last height that the hub sent. */
   #height: number | null = null;
   #toldMs = performance.now();
   #timer: NodeJS.Timeout | null = null;
@@ -80,7 +80,7 @@ export class NodeBeside {
     void this.#look();
   }
 
-  /** Resolves when the node's process is there; it may be long until its hub is open. Throws `EnvironmentError`. */
+  /** Starts the node. Resolves when its process runs; its hub may open much later. Throws `EnvironmentError`. */
   static async start(settings: Settings, log: Logger, user: NodeBesideUser): Promise<NodeBeside> {
     const program = projectFile('dist', 'bin', 'lbcnode.js');
     if (!existsSync(program))
@@ -120,12 +120,12 @@ export class NodeBeside {
     this.#timer = setTimeout(() => void this.#look(), this.#isOpen ? LOOK_MS.open : LOOK_MS.waiting);
   }
 
-  /** What `status` shows of it. */
+  /** Member of `status` about the node. */
   status(): JsonOut {
     return { hub: this.hub.join(':'), is_ready: this.#isOpen, blocks: this.#height };
   }
 
-  /** Resolves when it has ended. */
+  /** Stops the node. Resolves when its process has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#timer) clearTimeout(this.#timer);

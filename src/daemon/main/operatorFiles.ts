@@ -1,6 +1,6 @@
 /**
- * What is made for operators of lbcnet out of its tables: the manual page, completion. Texts only;
- * `scripts/generateRpcDocs.mjs` writes them to files, and a test compares.
+ * Files for operators generated from lbcnet's tables: the manual page and shell completions. This module returns only texts.
+ * `scripts/generateRpcDocs.mjs` writes them to files, and a test compares them.
  */
 import { bashDaemonCompletion, zshDaemonCompletion } from './completions.js';
 import { daemonPage } from './manPage.js';

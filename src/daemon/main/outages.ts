@@ -1,6 +1,6 @@
 /**
- * Reports which parts of the network the daemon cannot reach: hubs, the DHT, reflectors. The log has a line for each, and
- * `status` shows them under `warnings` while they last.
+ * Reports unreachable parts of the network: hubs, the DHT, reflectors. The log has a line for each outage, and `status`
+ * shows it under `warnings` while it lasts.
  */
 import type { Logger } from '../../util/logging.js';
 import { OutageWatch } from '../../util/network/outage.js';
@@ -9,10 +9,10 @@ import type { Clock, Timer } from '../base/clock.js';
 const CHECK_MS = 5000;
 
 export interface OutageProbe {
-  /** Name with its article: `a hub`. */
+  /** Name of the part with its article: `a hub`. */
   readonly what: string;
   readonly advice: () => string;
-  /** Whether there is contact; null if none is wanted, or none was tried. */
+  /** Whether the part is reached; null if it is not used or was not tried yet. */
   readonly isReached: () => boolean | null;
 }
 

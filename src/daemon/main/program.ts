@@ -1,5 +1,5 @@
 /**
- * The program `lbcnet`: the command line carried out. Source: lbry-sdk lbry/extras/cli.py `main`, `run_daemon`.
+ * The program `lbcnet`: executes the command line. Source: lbry-sdk lbry/extras/cli.py `main`, `run_daemon`.
  */
 import { join } from 'node:path';
 import { loadSqlite } from '../../sqlite/sqliteProvider.js';
@@ -23,16 +23,16 @@ import { WalletAndLedger } from './walletPart.js';
 import { isWatched, WatchedCall } from './watchedCall.js';
 
 const LOG_NAME = 'lbcnet.log';
-/** What is left of a stop that takes longer is ended. Arbitrary: far above what closing files takes. */
+/** Time limit for a stop before the process exits anyway. Arbitrary: far more than closing files takes. */
 const STOP_TIMEOUT_MS = 60_000;
 
-/** A daemon ends whose component of these did not start: what is wrong is to be mended first. */
+/** Essential components: if one does not start, the daemon ends, because the operator must fix the problem first. */
 const ESSENTIAL: readonly ComponentName[] = ['database', 'wallet'];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const printError = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** Resolves to the exit code; of `start` when the daemon has stopped. */
+/** Runs the program. Resolves to the exit code; for `start`, after the daemon has stopped. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   const command = parseCommandLine(argv);
   try {
@@ -62,7 +62,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** On a terminal the transfer of the call is shown on stderr meanwhile, and the rest of a download that `get` began. */
+/** Runs a call. On a terminal, the progress of its transfer is shown on stderr, and after `get` the rest of the download. */
 async function runCall({ method, params }: CallCommand, place: HostPort): Promise<number> {
   const call = send(requestOf(method, params), place);
   const { stderr, stdout } = process;
@@ -77,7 +77,7 @@ async function runCall({ method, params }: CallCommand, place: HostPort): Promis
   const answer = await (watched?.until(method, params, call) ?? call);
   const shown = shownAnswer(answer);
   if (shown.text !== '') print(shown.text);
-  // A script that reads the answer continues at once.
+  // A script that reads the response continues immediately.
   if (watched !== null && method === 'get' && stdout.isTTY) await watched.afterGet(answer);
   return shown.isError ? 1 : 0;
 }
@@ -115,7 +115,7 @@ async function runDaemon(command: StartCommand): Promise<number> {
   process.on('SIGTERM', onSignal);
   let exitCode = 0;
   const fail = (reason: string): void => {
-    // At Ctrl-C a terminal tells the node beside it too, which may be the first to end.
+    // Ctrl-C also reaches the node process, which may end first.
     if (!isEnding) exitCode = 1;
     end(reason);
   };
@@ -158,7 +158,7 @@ async function runDaemon(command: StartCommand): Promise<number> {
       process.exit(1);
     }, STOP_TIMEOUT_MS);
     await daemon.stop();
-    // It also kept the program alive: threads that end keep no loop busy.
+    // The timer also kept the process alive, which ending threads do not.
     clearTimeout(overdue);
     return exitCode;
   } finally {

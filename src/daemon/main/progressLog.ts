@@ -1,16 +1,16 @@
 /**
- * Lines of the log on work of the ledger that takes long: block headers that come, and histories of the wallet's addresses.
- * What is soon done is not told. Source of what is told: lbry-sdk lbry/wallet/ledger.py `on_header`, `subscribe_addresses`.
+ * Log lines about long work of the ledger: the sync of block headers and of the histories of the wallet's addresses. Short
+ * work is not logged. Source of the content: lbry-sdk lbry/wallet/ledger.py `on_header`, `subscribe_addresses`.
  */
 import type { Logger } from '../../util/logging.js';
 import type { Ledger, SyncState } from '../ledger/ledger.js';
 
-/** Between lines, and before the first one. Arbitrary. */
+/** Interval of lines, and delay of the first one. Arbitrary. */
 const PACE_MS = 5_000;
 
 const percentOf = (share: number): string => `${Math.floor(share * 100)} %`;
 
-/** Work of one kind: when its next line is due. */
+/** Timing of the log lines of one kind of work. */
 class Pace {
   readonly #nowMs: () => number;
   #dueMs: number | null = null;
@@ -20,7 +20,7 @@ class Pace {
     this.#nowMs = nowMs;
   }
 
-  /** Called while there is work; whether to tell how far it is. */
+  /** Called during the work. Returns whether a line is due. */
   isDue(): boolean {
     const now = this.#nowMs();
     this.#dueMs ??= now + PACE_MS;
@@ -30,7 +30,7 @@ class Pace {
     return true;
   }
 
-  /** Called when all is done; whether to log it. */
+  /** Called at the end of the work. Returns whether to log it. */
   ends(): boolean {
     const wasTold = this.#isTold;
     this.#dueMs = null;

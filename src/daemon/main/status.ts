@@ -1,5 +1,5 @@
 /**
- * The answer to `status`: what lbry-sdk sends, and what the document names beside it. Source: lbry/extras/daemon/daemon.py
+ * Result of `status`: lbry-sdk's members and our additional, documented ones. Source: lbry/extras/daemon/daemon.py
  * `jsonrpc_version`.
  */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -40,7 +40,7 @@ function walletMembers({ ledger, wallets }: WalletServices): Members {
   };
 }
 
-/** Null if a number is none. */
+/** The number in a value; null if it is not a number. */
 const numberIn = (value: JsonOut | undefined): number | null => (typeof value === 'number' ? value : null);
 
 export function statusOf(sources: StatusSources): JsonOut {

@@ -1,4 +1,4 @@
-/** Transfers of the daemon as one line of a terminal, which is written over until it is done. */
+/** Progress of the daemon's transfers as one terminal line, which is overwritten until the end. */
 
 /** A transfer as `status` shows it. */
 export interface ShownTransfer {
@@ -13,7 +13,7 @@ export interface ShownTransfer {
   readonly peers: number | null;
 }
 
-/** A terminal as this module uses it; `process.stderr` is one. */
+/** The part of a terminal stream that this module uses, for example `process.stderr`. */
 export interface BarStream {
   readonly columns?: number;
   write(text: string): unknown;
@@ -37,7 +37,7 @@ export function durationText(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** Several transfers as one, by their sums. */
+/** Combines several transfers by adding their numbers. */
 export function sumOf(transfers: readonly ShownTransfer[]): ShownTransfer | null {
   const [first] = transfers;
   if (first === undefined || transfers.length === 1) return first ?? null;
@@ -89,7 +89,7 @@ export class TransferBar {
     this.#write(barLine(transfer, this.#stream.columns));
   }
 
-  /** Interval without transfers to measure. */
+  /** Shows a text while there is no measurable transfer. */
   wait(text: string): void {
     this.#write(text.slice(0, Math.max(1, (this.#stream.columns ?? DEFAULT_COLUMNS) - 1)));
   }

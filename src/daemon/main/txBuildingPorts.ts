@@ -1,4 +1,4 @@
-/** What making transactions takes from the settings and the ledger of the daemon, as they are at each use. */
+/** Access of the transaction builder to the daemon's settings and ledger, read at each use. */
 import type { Settings } from '../api/settings.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -9,7 +9,10 @@ import type { Resolver } from '../resolve/resolver.js';
 import { Txo } from '../txo/txo.js';
 import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
 
-/** Names the fee for each byte of a new claim's name, in dewies. Source: lbry-sdk lbry/wallet/manager.py `from_lbrynet_config`. */
+/**
+ * Environment variable with the fee per byte of a new claim's name, in dewies. Source: lbry-sdk lbry/wallet/manager.py
+ * `from_lbrynet_config`.
+ */
 const NAME_FEE_VARIABLE = 'LBRY_FEE_PER_NAME_CHAR';
 
 interface Surroundings {
@@ -23,7 +26,7 @@ interface Surroundings {
   readonly rateFeed?: RateFeed;
 }
 
-/** How claims are published from files. */
+/** Access to the publishing of files. */
 export type TxBuildingFiles = Pick<TxBuildingPorts, 'publishing' | 'hasFiles'>;
 
 function claimsOf(resolver: Resolver): ClaimsPort {

@@ -1,9 +1,9 @@
 /**
- * Arguments matched against a usage line: positional ones, `--name=value`, bare flags, alternatives and repetitions, with
- * options also by their unambiguous beginnings. Source: the grammar of docopt 0.6.2, by which lbrynet reads its commands.
+ * Matches arguments against a usage line with positional arguments, `--name=value`, flags, alternatives and repetitions.
+ * Options may be abbreviated if unambiguous. Source: the grammar of docopt 0.6.2, which lbrynet uses for its commands.
  */
 
-/** The arguments do not fit; the message says why where more is known than that. */
+/** The arguments do not match. The message has the reason if one is known. */
 export class UsageError extends Error {}
 
 interface OptionRow {
@@ -31,7 +31,7 @@ interface Match {
   readonly found: Found;
 }
 
-/** Names as usage lines have them (`<name>`, `--name`), in their order; null for what was not given. */
+/** Values by their names in usage lines (`<name>`, `--name`), in order; null for an absent one. */
 export type UsageValues = ReadonlyMap<string, string | boolean | readonly string[] | null>;
 
 export class UsagePattern {
@@ -47,7 +47,7 @@ export class UsagePattern {
     this.root = { kind: 'required', parts: this.readAlternatives(words) };
     if (words.length > 0) throw new Error(`a usage line ends with ${words.join(' ')}`);
     this.noteRepeated(this.root, false);
-    // What can be named by its place is known by its name too, though it is not taken so.
+    // Positional names are also known as option names, although they are not accepted as such.
     for (const name of leaves(this.root).map((leaf) => leaf.name))
       if (name.startsWith('<')) this.addOption({ name: `--${name.slice(1, -1)}`, takesValue: true });
   }
@@ -136,7 +136,7 @@ export class UsagePattern {
     const given = equals < 0 ? word : word.slice(0, equals);
     let value = equals < 0 ? null : word.slice(equals + 1);
     const option = this.findOption(given);
-    // Matches nothing, and so ends as a use that does not fit.
+    // An unknown option matches nothing, so the usage does not match.
     if (option === null) return { name: given, value: value ?? true };
     if (!option.takesValue) {
       if (value !== null) throw new UsageError(`${option.name} must not have an argument`);
@@ -201,7 +201,7 @@ export class UsagePattern {
     return so;
   }
 
-  /** The first matching alternative that leaves the fewest words. */
+  /** The first matching alternative with the fewest remaining words. */
   private matchOne(parts: readonly Pattern[], left: readonly Token[], found: Found): Match {
     let best: Match | null = null;
     for (const part of parts) {

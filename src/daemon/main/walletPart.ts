@@ -1,6 +1,6 @@
 /**
- * The component `wallet`: the ledger on the chain of the settings, the wallets on it, and what works with both.
- * Source: lbry-sdk lbry/wallet/manager.py `from_lbrynet_config`, lbry/extras/daemon/components.py `WalletComponent`.
+ * The component `wallet`: the ledger on the configured chain, the wallets, and the services that need both. Source: lbry-sdk
+ * lbry/wallet/manager.py `from_lbrynet_config`, lbry/extras/daemon/components.py `WalletComponent`.
  */
 import { join } from 'node:path';
 import { EnvironmentError } from '../../util/text/environmentError.js';
@@ -24,33 +24,33 @@ import { warnOfExpiry } from './expiryWarnings.js';
 import { txBuildingPortsOf, type TxBuildingFiles } from './txBuildingPorts.js';
 import { logProgress } from './progressLog.js';
 
-/** Parts of it that methods can use. */
+/** Services of the component that methods can use. */
 export type WalletServices = Pick<
   DaemonServices,
   'ledger' | 'wallets' | 'resolver' | 'txBuilder' | 'exchange'
 >;
 
 export interface WalletPart extends Component {
-  /** Null until the wallets are open, and after it was stopped. */
+  /** Services; null before the wallets are open and after the stop. */
   readonly services: WalletServices | null;
 }
 
-/** Parts of the component. */
+/** Dependencies of the component. */
 export interface WalletPartDeps {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly files: TxBuildingFiles;
-  /** The price of LBC; without it only fixed rates convert. */
+  /** Price feed of LBC; without it only fixed rates are available. */
   readonly rateFeed?: RateFeed;
-  /** Hubs in place of those of the settings. */
+  /** Hubs that replace those of the settings. */
   readonly servers?: readonly HostPort[];
-  /** A file of block headers to begin with. */
+  /** File of block headers to import first. */
   readonly initialHeaders?: string;
 }
 
-/** The names that lbry-sdk's settings have for chains. */
+/** Ledgers by lbry-sdk's chain names. */
 const LEDGERS: Readonly<Record<string, LedgerId>> = {
   lbrycrd_main: 'lbc_mainnet',
   lbrycrd_testnet: 'lbc_testnet',
@@ -67,13 +67,13 @@ function ledgerIdOf(settings: Settings): LedgerId {
   return id;
 }
 
-/** In the wallet folder. Source: lbry-sdk lbry/conf.py `KnownHubsList`. */
+/** File in the wallet folder. Source: lbry-sdk lbry/conf.py `KnownHubsList`. */
 const KNOWN_HUBS_FILE = 'known_hubs.yml';
 
 /** Default address of `lbcnode -hub` on this machine. */
 const OWN_HUB: HostPort = ['127.0.0.1', 50_001];
 
-/** A hub on this machine comes before public ones, as long as no one names any. */
+/** A hub on this machine precedes the public ones unless the settings name hubs. */
 function hubsOf(settings: Settings): readonly HostPort[] {
   const hubs = settings.get('lbryum_servers');
   return settings.isDefault('lbryum_servers') ? [OWN_HUB, ...hubs] : hubs;
@@ -88,7 +88,7 @@ export class WalletAndLedger implements WalletPart {
   #ledger: OpenLedger | null = null;
   #isStopped = false;
 
-  /** Throws `EnvironmentError` where the settings name no chain. */
+  /** Throws `EnvironmentError` if the settings name an unknown chain. */
   constructor(deps: WalletPartDeps) {
     this.#deps = deps;
     this.#ledgerId = ledgerIdOf(deps.settings);
@@ -99,7 +99,7 @@ export class WalletAndLedger implements WalletPart {
     return join(this.#deps.settings.get('wallet_dir'), this.#ledgerId);
   }
 
-  /** Resolves when all accounts agree with a hub, so that nothing is asked of a wallet that is behind. */
+  /** Starts the component. Resolves when all accounts are in sync with a hub, so that no call uses an outdated wallet. */
   async start(): Promise<void> {
     const { settings, log, clock, random, files, rateFeed, servers } = this.#deps;
     if ((servers ?? hubsOf(settings)).length === 0)
@@ -183,7 +183,7 @@ export class WalletAndLedger implements WalletPart {
         warn: (text) => log.warn(text),
       });
     } catch (error) {
-      // A file that cannot be used is for the operator to mend.
+      // The operator must fix an unusable file.
       if (error instanceof DaemonError) throw new EnvironmentError(error.message);
       throw error;
     }

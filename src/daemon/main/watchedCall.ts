@@ -1,15 +1,15 @@
-/** A call of the command line whose transfer is shown on the terminal while it runs. */
+/** Runs a command-line call and shows its transfer on the terminal. */
 import { basename } from 'node:path';
 import type { JsonObject } from '../../util/json/json.js';
 import type { Clock } from '../base/clock.js';
 import { sumOf, TransferBar, type BarStream, type ShownTransfer } from './transferBar.js';
 
-/** Between two looks at the daemon. */
+/** Interval of status queries to the daemon. */
 const LOOK_MS = 500;
-/** A call that takes no longer shows nothing. */
+/** Delay before a transfer is shown; shorter calls show nothing. */
 const PATIENCE_MS = 1000;
 
-/** Components that must run, by method. */
+/** Kind of transfer by method. */
 const KINDS: Readonly<Record<string, string>> = {
   get: 'download',
   publish: 'publish',
@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<string, string>> = {
 export const isWatched = (method: string): boolean => Object.hasOwn(KINDS, method);
 
 export interface WatchDeps {
-  /** Text of the answer to a call; null if the daemon does not answer. */
+  /** Sends a call. Resolves to the response text; null if the daemon does not respond. */
   readonly send: (method: string, params: Readonly<Record<string, string>>) => Promise<string | null>;
   readonly terminal: BarStream;
   readonly clock: Pick<Clock, 'after' | 'nowMs'>;
@@ -34,7 +34,7 @@ const pause = (clock: WatchDeps['clock']): Promise<void> =>
 
 type Result = Readonly<Record<string, unknown>>;
 
-/** The result of an answer where it is an object. */
+/** Result of a response if it is an object. */
 function resultOf(text: string | null): Result | null {
   try {
     const { result } = JSON.parse(text ?? 'null') as { result?: unknown };
@@ -56,13 +56,13 @@ export class WatchedCall {
     this.#bar = new TransferBar(deps.terminal);
   }
 
-  /** A daemon of another kind has no such list; then nothing is shown. */
+  /** Another daemon, such as lbrynet, has no list of transfers; nothing is shown then. */
   async #transfers(fits: (transfer: ShownTransfer) => boolean): Promise<ShownTransfer | null> {
     const found = resultOf(await this.#deps.send('status', {}))?.['transfers'];
     return sumOf((Array.isArray(found) ? found : []).filter(isTransfer).filter(fits));
   }
 
-  /** Shows the transfer of a call until it is answered; resolves to the answer. */
+  /** Shows the transfer of a call until its end. Resolves to the response. */
   async until(method: string, params: JsonObject, call: Promise<string | null>): Promise<string | null> {
     const { clock } = this.#deps;
     const beganMs = clock.nowMs();
@@ -81,7 +81,7 @@ export class WatchedCall {
     for (;;) {
       await Promise.race([answered, pause(clock)]);
       if (isAnswered) break;
-      // Before the answer to `get` nothing says which download is meant.
+      // The download of `get` is unknown before its response.
       const transfer = method === 'get' ? null : await this.#transfers(fits);
       if (isAnswered) break;
       const seconds = Math.floor((clock.nowMs() - beganMs) / 1000);
@@ -92,7 +92,7 @@ export class WatchedCall {
     return answered;
   }
 
-  /** Shows the rest of a download whose beginning `get` answered. Resolves when it has ended. */
+  /** Shows the rest of a download that `get` started. Resolves at its end. */
   async afterGet(answer: string | null): Promise<void> {
     const { clock, send, terminal } = this.#deps;
     const sdHash = resultOf(answer)?.['sd_hash'];

@@ -1,18 +1,18 @@
 /**
- * The kind of a file by its first bytes, as the extension that files of the kind have. The table gives what the package
- * filetype 1.2.0 of Python gives, which lbry-sdk uses: claims on the network have media types found by it. Another package would
- * give others. Source: filetype/types/__init__.py, order of `TYPES`; lbry-sdk lbry/schema/mime_types.py `guess_media_type`.
+ * Detects the type of a file by its first bytes and returns the usual file extension. The table gives the results of
+ * Python's package filetype 1.2.0, which lbry-sdk uses for the media types in claims. Another package would give other
+ * results. Source: filetype/types/__init__.py, order of `TYPES`; lbry-sdk lbry/schema/mime_types.py `guess_media_type`.
  */
 import { open } from 'node:fs/promises';
 
-/** Only this many bytes are looked at. Source: filetype/utils.py `_NUM_SIGNATURE_BYTES`. */
+/** Number of bytes that are examined. Source: filetype/utils.py `_NUM_SIGNATURE_BYTES`. */
 export const HEAD_BYTES = 8192;
 
 interface Signature {
   readonly extension: string;
-  /** Hexadecimal digits by the offset at which they must be; two dots stand for any byte. */
+  /** Required bytes by offset, as hexadecimal digits; two dots match any byte. */
   readonly at: Readonly<Record<number, string>>;
-  /** A file with fewer bytes is not of the kind. */
+  /** Minimum size of a file of this type. */
   readonly leastBytes?: number;
 }
 
@@ -51,7 +51,7 @@ interface FileTypeBox {
   readonly compatible: readonly string[];
 }
 
-/** The box `ftyp` that files of ISO base media begin with; null without a whole one. */
+/** The box `ftyp` at the start of an ISO base media file; null if it is missing or incomplete. */
 function fileTypeBox(head: Buffer): FileTypeBox | null {
   if (head.length < 16 || !hasBytes(head, 4, ascii('ftyp'))) return null;
   const length = head.readUInt32BE(0);
@@ -62,7 +62,7 @@ function fileTypeBox(head: Buffer): FileTypeBox | null {
   return { major: brand(8), compatible };
 }
 
-/** `majors` decide alone; `shared` ones with `compatible` among the compatible brands. */
+/** Matches if the major brand is `own`, or is a generic one with `own` among the compatible brands. */
 const image = (own: string) => (head: Buffer) => {
   const box = fileTypeBox(head);
   if (box === null) return false;
@@ -105,9 +105,9 @@ const isPowerPoint = (head: Buffer): boolean =>
 
 /** Offset of a file name in a ZIP archive after the signature. */
 const ZIP_NAME = 30;
-/** How far the next file of an archive is searched. */
+/** Search range for the next file in an archive. */
 const ZIP_REACH = 6000;
-/** Folders of Office Open XML by the first bytes of names. */
+/** Extensions of Office Open XML by the first bytes of file names. */
 const OFFICE_FOLDERS = [
   ['word/', 'docx'],
   ['ppt/', 'pptx'],
@@ -115,7 +115,7 @@ const OFFICE_FOLDERS = [
 ] as const;
 const OFFICE_FIRST_NAMES = ['[Content_Types].xml', '_rels/.rels', 'docProps'];
 
-/** The extension of an Office Open XML archive; null if its first five files do not tell. */
+/** Extension of an Office Open XML archive; null if its first five files do not determine it. */
 function officeExtension(head: Buffer): string | null {
   if (!hasBytes(head, 0, ZIP)) return null;
   const folderAt = (at: number): string | null =>
@@ -173,7 +173,7 @@ function isZstandard(head: Buffer): boolean {
 const isEmbeddedFont = (head: Buffer): boolean =>
   hasBytes(head, 34, '4c50') && ['020001', '010000', '020002'].some((hex) => hasBytes(head, 8, hex));
 
-/** The first that fits counts. */
+/** Matchers in order; the first match counts. */
 const MATCHERS: readonly Matcher[] = [
   { extension: 'dwg', at: { 0: '41433130' } },
   { extension: 'xcf', at: { 0: ascii('gimp xcf v') } },
@@ -206,7 +206,7 @@ const MATCHERS: readonly Matcher[] = [
   { extension: 'wav', at: { 0: ascii('RIFF'), 8: ascii('WAVE') } },
   { extension: 'amr', at: { 0: ascii('#!AMR\n') }, leastBytes: 12 },
   { extension: 'aiff', at: { 0: ascii('FORM'), 8: ascii('AIFF') } },
-  // QUIRK: files of 3GPP have this behind a length, so that none is found.
+  // QUIRK: 3GPP files have this text after a length field, so that none matches.
   { extension: '3gp', at: { 0: ascii('ftyp3gp') } },
   { extension: 'mp4', matches: isMp4 },
   { extension: 'm4v', at: { 0: '0000001c', 4: ascii('ftypM4V') } },
@@ -269,7 +269,7 @@ const MATCHERS: readonly Matcher[] = [
   { extension: 'wasm', at: { 0: '0061736d01000000' } },
 ];
 
-/** The extension of the kind that the first `HEAD_BYTES` bytes of a file show; null if they show none. */
+/** Extension for the first `HEAD_BYTES` bytes of a file; null if the type is unknown. */
 export function contentExtension(head: Buffer): string | null {
   const found = MATCHERS.find((matcher) =>
     'matches' in matcher
@@ -280,7 +280,7 @@ export function contentExtension(head: Buffer): string | null {
   return found?.extension ?? null;
 }
 
-/** The same of a file. Throws what the system throws where it cannot be read. */
+/** Extension for a file. Throws system errors if it cannot be read. */
 export async function contentExtensionOf(path: string): Promise<string | null> {
   const file = await open(path, 'r');
   try {

@@ -1,6 +1,6 @@
 /**
- * Width, height and duration of a media file, read by MediaInfo in a worker. A worker inspects one file: an instance of
- * MediaInfo that is used for several at once mixes up their answers.
+ * Width, height and duration of a media file, read by MediaInfo in a worker. Each worker inspects one file, because an
+ * instance of MediaInfo mixes up the results of concurrent calls.
  */
 import { daemonThread } from '../base/threadCalls.js';
 
@@ -8,14 +8,14 @@ import { daemonThread } from '../base/threadCalls.js';
 export interface MediaFacts {
   readonly width?: number;
   readonly height?: number;
-  /** Whole seconds, cut. */
+  /** Duration in whole seconds, rounded down. */
   readonly durationSec?: number;
 }
 
-/** A damaged file may keep the parser busy. Arbitrary. */
+/** Time limit, because a damaged file may keep the parser busy. Arbitrary. */
 const INSPECTION_MS = 30_000;
 
-/** Resolves to nothing known where the file cannot be understood, or not within `limitMs`. */
+/** Inspects a file. The result is empty if the file is unreadable or the inspection exceeds `limitMs`. */
 export async function inspectMedia(path: string, limitMs = INSPECTION_MS): Promise<MediaFacts> {
   const thread = daemonThread({
     program: ['daemon', 'media', 'inspectionWorker.js'],

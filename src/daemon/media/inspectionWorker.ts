@@ -1,4 +1,4 @@
-/** The program of the worker that inspects a media file. */
+/** Entry point of the worker that inspects a media file. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import mediaInfoFactory from 'mediainfo.js';
 import { environmentError } from '../../util/text/environmentError.js';
@@ -12,7 +12,7 @@ interface Track {
   readonly Duration?: number;
 }
 
-/** The largest value of a field in these tracks that is a count. */
+/** Largest valid value of a field in these tracks. */
 function largest(tracks: readonly Track[], field: 'Width' | 'Height' | 'Duration'): number | undefined {
   const values = tracks
     .map((track) => Number(track[field]))

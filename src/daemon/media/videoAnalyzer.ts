@@ -1,7 +1,7 @@
 /**
- * Checks films before they are published (`validate_file`), and makes copies that can be played while they are loaded
- * (`optimize_file`). The source is never written. Programs get their arguments one by one, without a shell.
- * Source: lbry-sdk lbry/file_analysis.py `verify_or_repair`.
+ * Checks videos before publishing (`validate_file`), and creates copies that can be streamed (`optimize_file`). The source
+ * file is never changed. Programs get their arguments as a list, without a shell. Source: lbry-sdk lbry/file_analysis.py
+ * `verify_or_repair`.
  */
 import { execFile } from 'node:child_process';
 import { access, rm, stat } from 'node:fs/promises';
@@ -31,27 +31,27 @@ export interface VideoSettings {
   readonly video_encoder: string;
   readonly audio_encoder: string;
   readonly video_scaler: string;
-  /** Bits a second; 0 for any. */
+  /** Bits per second; 0 for no limit. */
   readonly video_bitrate_maximum: number;
   /** Seconds; 0 for none. */
   readonly volume_analysis_time: number;
   readonly volume_filter: string;
 }
 
-/** The programs, found already. */
+/** Paths of the programs. */
 export interface VideoTools {
   readonly ffmpeg: string;
   readonly ffprobe: string;
 }
 
 export interface VideoCheck {
-  /** Refuse a film that cannot be played while it is loaded. */
+  /** Whether to refuse a video that cannot be streamed. */
   readonly validate: boolean;
-  /** Make a copy that can. With `validate` a failure of that is an error. */
+  /** Whether to create a streamable copy. With `validate`, a failure of this is an error. */
   readonly repair: boolean;
 }
 
-/** The file to publish, and what the check found out of it. */
+/** The file to publish, with the results of the check. */
 export interface CheckedVideo {
   readonly path: string;
   readonly facts: MediaFacts;
@@ -62,9 +62,9 @@ interface Output {
   readonly code: number;
 }
 
-/** A playlist may not lead to other places than files. */
+/** A playlist may refer only to files. */
 const ONLY_FILES = ['-protocol_whitelist', 'file'];
-/** Limit of a program's output; beyond it the program is ended. Arbitrary. */
+/** Maximum output of a program; above it, the program is killed. Arbitrary. */
 const MAX_OUTPUT_BYTES = 16 << 20;
 /** Number of characters of ffmpeg's output in an error message, from its end. */
 const SHOWN_CHARS = 600;
@@ -94,8 +94,8 @@ export class VideoAnalyzer {
   }
 
   /**
-   * The file as it is, or a repaired copy beside it. What is not a film passes. Throws `Exception` with all problems where
-   * it is to be validated and not repaired.
+   * Returns the file itself or a repaired copy in the same folder. Files that are not videos pass. Throws `Exception` with
+   * all problems if the file is validated and not repaired.
    */
   async check(path: string, { validate, repair }: VideoCheck, signal?: AbortSignal): Promise<CheckedVideo> {
     const scanned = await run(
@@ -124,7 +124,7 @@ export class VideoAnalyzer {
     }
   }
 
-  /** In the order of messages. */
+  /** Problems in the order of the messages. */
   async #problemsOf(scan: VideoScan, path: string, signal: AbortSignal | undefined) {
     const { video_bitrate_maximum: maximum } = this.#settings;
     const { size } = await stat(path);
@@ -235,7 +235,7 @@ export class VideoAnalyzer {
   }
 }
 
-/** Beside the source, under a name that no file has: lbry-sdk writes over a file of that name. */
+/** Unused file name in the source's folder. lbry-sdk instead overwrites an existing file. */
 async function freeName(path: string, extension: string): Promise<string> {
   const { name } = parse(path);
   for (let n = 1; n <= MAX_NAMES; n++) {

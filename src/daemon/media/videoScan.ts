@@ -1,9 +1,9 @@
 /**
- * Whether a film can be played while it is loaded, by what ffprobe and ffmpeg say of it. Messages are those of lbry-sdk.
- * Source: lbry-sdk lbry/file_analysis.py `VideoFileAnalyzer`.
+ * Checks whether a video can be streamed, from the output of ffprobe and ffmpeg. Messages are lbry-sdk's. Source: lbry-sdk
+ * lbry/file_analysis.py `VideoFileAnalyzer`.
  */
 
-/** A stream as `ffprobe -show_streams` prints it. */
+/** A stream in the output of `ffprobe -show_streams`. */
 export interface ScannedStream {
   readonly codec_type?: string;
   readonly codec_name?: string;
@@ -14,7 +14,7 @@ export interface ScannedStream {
   readonly height?: number;
 }
 
-/** The answer of `ffprobe -show_format -show_streams`. */
+/** Output of `ffprobe -show_format -show_streams`. */
 export interface VideoScan {
   readonly format: {
     readonly format_name: string;
@@ -25,7 +25,7 @@ export interface VideoScan {
   readonly streams: readonly ScannedStream[];
 }
 
-/** Shorter ones are pictures. Source: `_get_scan_data`. */
+/** Minimum duration of a video; shorter ones are images. Source: `_get_scan_data`. */
 const LEAST_DURATION_SEC = 0.1;
 
 /** Output of ffprobe; null if the file is not a video. */
@@ -90,10 +90,10 @@ export function audioProblem(scan: VideoScan): string {
   return '';
 }
 
-/** `maximum` bits a second; 0 or less allows any. */
+/** Problem with the bit rate. `maximum` is in bits per second; 0 or less allows any. */
 export function bitRateProblem({ format }: VideoScan, sizeBytes: number, maximum: number): string {
   if (maximum <= 0) return '';
-  // QUIRK: without a rate of its own it is bytes a second. Source: `_verify_bitrate`.
+  // QUIRK: without a rate in the file, the computed one is in bytes per second. Source: `_verify_bitrate`.
   const rate = format.bit_rate === undefined ? sizeBytes / Number(format.duration) : Number(format.bit_rate);
   if (!(rate > maximum)) return '';
   return (
@@ -102,7 +102,7 @@ export function bitRateProblem({ format }: VideoScan, sizeBytes: number, maximum
   );
 }
 
-/** `debugText`: what `ffprobe -v debug` prints. */
+/** `debugText`: output of `ffprobe -v debug`. */
 export function fastStartProblem({ format }: VideoScan, debugText: string): string {
   if (includesAny(format.format_name, ['webm', 'ogg'])) return '';
   const seeks = /Before avformat_find_stream_info.+?\s+seeks:(\d+)\s+/.exec(debugText)?.[1];
@@ -111,7 +111,7 @@ export function fastStartProblem({ format }: VideoScan, debugText: string): stri
     : '';
 }
 
-/** `text`: what the filter volumedetect of ffmpeg prints. */
+/** `text`: output of ffmpeg's filter volumedetect. */
 export function volumeProblem(text: string): string {
   const valueOf = (name: string): number =>
     Number.parseFloat(new RegExp(`${name}_volume:\\s+([-+]?\\d*\\.\\d+|\\d+)`).exec(text)?.[1] ?? '');
@@ -121,7 +121,7 @@ export function volumeProblem(text: string): string {
     : '';
 }
 
-/** The largest width and height of its pictures; 0 without one. */
+/** Largest width and height of the video streams; 0 without one. */
 export function dimensionsOf(scan: VideoScan): { readonly width: number; readonly height: number } {
   const video = streamsOf(scan, 'video');
   const largest = (field: 'width' | 'height'): number =>
@@ -129,7 +129,7 @@ export function dimensionsOf(scan: VideoScan): { readonly width: number; readonl
   return { width: largest('width'), height: largest('height') };
 }
 
-/** The container for the encoder of the film, or for its pictures as they are. Source: `_get_best_container_extension`. */
+/** Best container for the given encoder, or for the unchanged video stream. Source: `_get_best_container_extension`. */
 export function bestExtension(scan: VideoScan, encoder: string | null): 'mp4' | 'webm' | 'ogv' {
   if (encoder !== null) {
     if (encoder.includes('theora')) return 'ogv';

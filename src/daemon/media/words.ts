@@ -1,9 +1,9 @@
 /**
- * Splits settings that hold arguments of a program into these. No shell runs them, so that nothing in a file name is a command.
- * Source of the rules: Python shlex.py `split` in POSIX mode.
+ * Splits a setting into program arguments. No shell runs them, so a file name cannot contain commands. Source of the rules:
+ * Python shlex.py `split` in POSIX mode.
  */
 
-/** Throws `Error` where a quotation mark is not closed. */
+/** Splits a text. Throws `Error` for an unclosed quotation mark. */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   let word: string | null = null;
@@ -13,7 +13,7 @@ export function splitWords(text: string): string[] {
     if (quote === "'" ? char === quote : quote === '"' && char === quote) quote = null;
     else if (char === '\\' && quote !== "'") {
       const next = text[++at] ?? '';
-      // Within double quotes a backslash stands for itself unless it protects one of these.
+      // Within double quotes a backslash is literal unless it escapes one of these characters.
       word = `${word ?? ''}${quote === '"' && next !== '"' && next !== '\\' ? '\\' : ''}${next}`;
     } else if (quote !== null) word = `${word ?? ''}${char}`;
     else if (char === '"' || char === "'") {

@@ -1,6 +1,6 @@
 /**
- * Which blobs of an object store are on this disk, and which are removed when they take too much of it: those that were used
- * longest ago. What the store does not have yet is never removed, and the store is asked for a blob before its file goes.
+ * Disk cache of an object store's blobs. Above its limit the least recently used blobs are removed. Blobs that are not yet
+ * in the store are never removed. Before a file is removed, the store must confirm that it has the blob.
  */
 import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
@@ -9,7 +9,7 @@ import type { BlobStore } from '../blobs/blobStore.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { OffsiteBlob } from '../content/offsiteRows.js';
 
-/** How often uses are noted, so that a start knows which were the last. Arbitrary. */
+/** Interval at which the times of use are stored, so that they survive a restart. Arbitrary. */
 const NOTE_MS = 60_000;
 
 export interface DiskCacheDeps {
@@ -18,13 +18,13 @@ export interface DiskCacheDeps {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
   readonly cacheBytes: () => number;
-  /** Whether the store has the blob; null if it cannot be asked. */
+  /** Whether the store has the blob; null if the store is unreachable. */
   readonly isInStore: (hash: string, lengthBytes: number) => Promise<boolean | null>;
-  /** The store has lost the blob, which waits for it again. */
+  /** Called when the store has lost the blob, which is then queued for upload again. */
   readonly onMissing: (hash: string) => Promise<void>;
 }
 
-/** Sizes by hash, the one that was used longest ago first, with their sum. */
+/** Sizes by hash, least recently used first, with their sum. */
 class Sizes {
   readonly #sizes = new Map<string, number>();
   bytes = 0;
@@ -37,14 +37,14 @@ class Sizes {
     return this.#sizes.entries().next().value;
   }
 
-  /** Puts it at the end. */
+  /** Adds or moves an entry to the end. */
   set(hash: string, lengthBytes: number): void {
     this.delete(hash);
     this.#sizes.set(hash, lengthBytes);
     this.bytes += lengthBytes;
   }
 
-  /** Null if it is not there. */
+  /** Removes an entry. Returns its size; null if it is unknown. */
   delete(hash: string): number | null {
     const lengthBytes = this.#sizes.get(hash);
     if (lengthBytes === undefined) return null;
@@ -96,7 +96,7 @@ export class DiskCache {
     this.#stored.set(hash, lengthBytes);
   }
 
-  /** A blob that waited is in the store, which is found out by the way. */
+  /** Records that a waiting blob turned out to be in the store. */
   nowStored(hash: string): void {
     const lengthBytes = this.#waiting.delete(hash);
     if (lengthBytes !== null) this.#stored.set(hash, lengthBytes);
@@ -107,7 +107,7 @@ export class DiskCache {
     this.#stored.delete(hash);
   }
 
-  /** Notes that a blob was used. */
+  /** Records a use of a blob. */
   touch(hash: string): void {
     const lengthBytes = this.#stored.delete(hash);
     if (lengthBytes === null) return;
@@ -128,7 +128,7 @@ export class DiskCache {
     }
   }
 
-  /** Removes files until the rest fits. Ends early where the store cannot be asked. */
+  /** Removes files until the rest is within the limit. Ends early if the store is unreachable. */
   shrink(): Promise<void> {
     this.#shrinking ??= this.#shrink()
       .catch((error: unknown) =>
@@ -148,7 +148,7 @@ export class DiskCache {
       const [hash, lengthBytes] = oldest;
       const isThere = await isInStore(hash, lengthBytes);
       if (isThere === null) return;
-      // It may have been removed meanwhile.
+      // The blob may have been removed in between.
       if (!this.#stored.has(hash)) continue;
       this.#stored.delete(hash);
       if (isThere) await local.evict(hash);

@@ -1,7 +1,7 @@
 /**
- * The blobs of a reflector that are in an object store. A blob that comes is written to this disk first and waits there
- * until the store has it; the disk is a cache of the others, bounded in size. Bytes from the store are checked against their
- * hash before anyone gets them. Blobs that another reflector put into the store are found when someone asks for them.
+ * Blobs of a reflector in an object store. A received blob is written to this disk and waits there for its upload. For other
+ * blobs the disk is a limited cache. Bytes from the store are verified against their hash before use. Blobs that another
+ * reflector uploaded are found on request.
  */
 import { EnvironmentError, failureReason } from '../../util/text/environmentError.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -21,11 +21,11 @@ import { ObjectStoreError, type S3Bucket } from './s3Bucket.js';
 import { StoreHealth } from './storeHealth.js';
 import { Uploads } from './uploads.js';
 
-/** Blobs that are read from the store at a time, and how many more wait. Arbitrary: 32 MiB. */
+/** Maximum number of concurrent reads from the store, and of waiting ones. Arbitrary: 32 MiB. */
 const FETCHES = [8, 64] as const;
-/** Questions about blobs that are not known, the same. Arbitrary. */
+/** Maximum number of concurrent and waiting searches for unknown blobs. Arbitrary. */
 const FINDS = [8, 256] as const;
-/** How long a blob that the store has not got is not asked for again. Arbitrary. */
+/** Time for which a missing blob is not requested again from the store. Arbitrary. */
 const MISS_MS = 30_000;
 /** Attempts to read a blob, and the pause between them: some stores show an object late. Arbitrary. */
 const ATTEMPTS = 2;
@@ -49,23 +49,23 @@ export interface OffsiteBlobsDeps {
     | 'addStream'
   >;
   readonly bucket: Pick<S3Bucket, 'put' | 'head' | 'get'>;
-  /** `s3://bucket/prefix`, for people. */
+  /** Name for display: `s3://bucket/prefix`. */
   readonly name: string;
   readonly endpoint: string;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Bytes of blobs on this disk. Read at each use. */
+  /** Size limit of the disk cache. Read at each use. */
   readonly cacheBytes: () => number;
-  /** Blobs that waited on this disk were lost there. */
+  /** Called when blobs that waited for upload were lost. */
   readonly onLost: () => void;
   readonly stopping: AbortSignal;
 }
 
-/** A complete stream that another reflector put into the store. */
+/** A complete stream that another reflector uploaded. */
 export interface FoundStream {
   readonly sdHash: string;
-  /** The hashes of all its blobs, the descriptor too. */
+  /** Hashes of all its blobs, including the descriptor. */
   readonly hashes: readonly string[];
 }
 
@@ -85,7 +85,7 @@ export class OffsiteBlobs {
   readonly #fetches = new Slots(...FETCHES);
   readonly #finds = new Slots(...FINDS);
   readonly #misses = new MissMemory(MISS_MS);
-  /** Reads and searches that are under way, by hash. */
+  /** Running reads and searches, by hash. */
   readonly #fetching = new Map<string, Promise<Uint8Array | null>>();
   readonly #finding = new Map<string, Promise<FoundStream | null>>();
   #blocked: readonly string[] = [];
@@ -128,7 +128,7 @@ export class OffsiteBlobs {
     });
   }
 
-  /** Takes up what waits. The store on disk must be open. */
+  /** Resumes waiting uploads. The disk store must be open. */
   async open(): Promise<void> {
     const { database, local, name, endpoint, log } = this.#deps;
     const { isMoved, stored, waiting } = await database.openOffsite(`${endpoint} ${name}`);
@@ -146,20 +146,20 @@ export class OffsiteBlobs {
     await this.#cache.shrink();
   }
 
-  /** Streams whose blobs are not sent to the store. */
+  /** Sets the streams whose blobs are not uploaded. */
   setBlocked(sdHashes: ReadonlySet<string>): void {
     this.#blocked = [...sdHashes];
     this.#uploads.poke();
   }
 
-  /** What this reflector took; not what it found in the store. */
+  /** Bytes that this reflector received, without blobs that it found in the store. */
   usedBytes(): Promise<number> {
     return this.#deps.database.ownOffsiteBytes();
   }
 
   /**
-   * Whether a blob can be taken now. The disk must have room for what waits; blobs of streams that are not known never go to
-   * the store, so they get half of it.
+   * Whether a blob can be accepted now. The disk must have space for waiting blobs. Blobs of unknown streams are never
+   * uploaded, so they may use only half of it.
    */
   async mayTake(hash: string, isDescriptor: boolean): Promise<boolean> {
     const limit = this.#deps.cacheBytes();
@@ -169,7 +169,7 @@ export class OffsiteBlobs {
     return (await this.#deps.database.ofKnownStreams([hash])).length > 0;
   }
 
-  /** Like `BlobStore.write`: true means that the blob is on disk; it is uploaded once its stream is known. */
+  /** Like `BlobStore.write`: true means that the blob is on disk. It is uploaded once its stream is known. */
   async write(hash: string, bytes: Uint8Array): Promise<boolean> {
     const { local, database, clock } = this.#deps;
     if (!(await local.write(hash, bytes))) return false;
@@ -183,7 +183,7 @@ export class OffsiteBlobs {
     return true;
   }
 
-  /** The rows of what was written are complete: it may go to the store. */
+  /** Called when the rows of the written blobs are complete, so that they may be uploaded. */
   taken(): void {
     this.#uploads.poke();
     void this.#cache.shrink();
@@ -205,7 +205,7 @@ export class OffsiteBlobs {
     await this.#cache.shrink();
   }
 
-  /** Null if the store cannot be asked. */
+  /** Whether the store has the blob; null if the store is unreachable. */
   async #isInStore(hash: string, lengthBytes: number): Promise<boolean | null> {
     try {
       const head = await this.#deps.bucket.head(hash);
@@ -222,14 +222,14 @@ export class OffsiteBlobs {
     if (!this.#deps.stopping.aborted) this.#health.failed(error);
   }
 
-  /** Neither the disk nor the store has the blob any more. */
+  /** Handles the loss of a blob on disk and in the store. */
   async #lose(hash: string): Promise<void> {
     this.#offsite.delete(hash);
     this.#cache.remove(hash);
     await this.#deps.database.loseOffsite([hash]);
   }
 
-  /** Null as `BlobStore.read`. Throws `BlobUnavailableError` where the store cannot be read now. */
+  /** Returns null in the cases of `BlobStore.read`. Throws `BlobUnavailableError` if the store is unreachable. */
   async read(hash: string): Promise<Uint8Array | null> {
     const { local } = this.#deps;
     if (local.finished.has(hash)) {
@@ -241,7 +241,7 @@ export class OffsiteBlobs {
     return this.#offsite.has(hash) ? this.#fetch(hash) : null;
   }
 
-  /** Like `read`, in parts; the blob is then on disk, unless the disk fails. */
+  /** Like `read`, but in parts. The blob is then on disk, unless the disk fails. */
   async openParts(hash: string): Promise<OpenBytes | null> {
     const { local } = this.#deps;
     for (;;) {
@@ -258,7 +258,7 @@ export class OffsiteBlobs {
     }
   }
 
-  /** The file of a blob is damaged or gone, which the database was told. */
+  /** Repairs the state of a blob whose file is damaged or missing. The database already has that. */
   async #mend(hash: string): Promise<void> {
     if (this.#deps.local.finished.has(hash)) return;
     if (!this.#offsite.has(hash)) {
@@ -269,7 +269,7 @@ export class OffsiteBlobs {
     await this.#deps.database.keepFinished(hash);
   }
 
-  /** Brings a blob from the store to this disk; calls for one blob share the work. */
+  /** Downloads a blob from the store to this disk. Concurrent calls for one blob share the work. */
   #fetch(hash: string): Promise<Uint8Array | null> {
     const running = this.#fetching.get(hash);
     if (running) return running;
@@ -302,7 +302,7 @@ export class OffsiteBlobs {
     return null;
   }
 
-  /** Writes a blob from the store to this disk. False if the bytes have another hash. */
+  /** Writes a blob from the store to this disk. Returns false if the hash differs. */
   async #keep(hash: string, bytes: Uint8Array): Promise<boolean> {
     const { local, log } = this.#deps;
     try {
@@ -319,8 +319,8 @@ export class OffsiteBlobs {
   }
 
   /**
-   * Looks for a blob that another reflector put into the store, and takes over its stream. Null if the blob is known, the
-   * store has no complete stream with it, the stream is blocked, or the store cannot be asked.
+   * Searches the store for a blob of another reflector and adopts its stream. Returns null if the blob is known, the store
+   * has no complete stream with it, the stream is blocked, or the store is unreachable.
    */
   async find(hash: string, isBlocked: (sdHash: string) => boolean): Promise<FoundStream | null> {
     if (this.#isUseless(hash)) return null;
@@ -348,7 +348,7 @@ export class OffsiteBlobs {
     this.#health.worked();
     const sdHash = head?.sdHash;
     if (isBlobHash(sdHash) && isBlocked(sdHash)) return null;
-    // A descriptor is put last: where it is, the stream is complete.
+    // The descriptor is uploaded last, so its presence means that the stream is complete.
     const bytes = isBlobHash(sdHash) ? await bucket.get(sdHash) : null;
     const descriptor = bytes === null ? null : verified(sdHash!, bytes);
     const blobs = (descriptor?.blobs ?? []).flatMap(({ blobHash, length }) =>
@@ -384,8 +384,8 @@ export class OffsiteBlobs {
   }
 
   /**
-   * Whether the store has a blob of a known stream that is offered: then it need not be sent. `onFound` is called before
-   * `finished` shows it.
+   * Whether the store already has an offered blob of a known stream, so that it need not be sent. `onFound` is called before
+   * `finished` includes it.
    */
   async adopt(hash: string, onFound: () => void): Promise<boolean> {
     if (this.#isUseless(hash)) return false;
@@ -406,7 +406,7 @@ export class OffsiteBlobs {
     }
   }
 
-  /** Forgets blobs and removes their files. Nothing is removed from the store: other reflectors may use it. */
+  /** Removes blobs and their files on this disk. The objects in the store stay, since other reflectors may use them. */
   async delete(hashes: readonly string[]): Promise<void> {
     await this.#deps.database.loseOffsite(hashes);
     for (const hash of hashes) {
@@ -416,7 +416,7 @@ export class OffsiteBlobs {
     await this.#deps.local.delete(hashes);
   }
 
-  /** A line for `status` where the store fails; null if it works. */
+  /** Warning for `status` while the store fails; null while it works. */
   get warning(): string | null {
     return this.#health.warning;
   }
@@ -440,7 +440,7 @@ export class OffsiteBlobs {
     };
   }
 
-  /** `stopping` must be aborted before; the database and the store on disk must still be open. */
+  /** Closes the blobs. `stopping` must be aborted before. The database and the disk store must still be open. */
   async close(): Promise<void> {
     await this.#uploads.ended();
     await Promise.allSettled([...this.#fetching.values(), ...this.#finding.values()]);
@@ -456,7 +456,7 @@ function inMemory(bytes: Uint8Array): OpenBytes {
   };
 }
 
-/** The descriptor in the bytes; null if they have another hash or hold none. */
+/** Descriptor in the bytes; null if the hash differs or the descriptor is invalid. */
 function verified(sdHash: string, bytes: Uint8Array): StreamDescriptor | null {
   if (blobHashOf(bytes) !== sdHash) return null;
   try {

@@ -1,7 +1,7 @@
 /**
- * Objects in a bucket of an S3-compatible store: put, look, get, one request each, signed, bounded in time and size. The caller
- * bounds how many run at a time and tries again. Source: Amazon S3 API reference, PutObject, HeadObject, GetObject; AWS Signature
- * Version 4 (package `aws4fetch`).
+ * Client for a bucket of an S3-compatible store: put, head and get. Each is one signed request with limits on time and size.
+ * The caller limits the concurrency and retries. Source: Amazon S3 API reference, PutObject, HeadObject, GetObject; AWS
+ * Signature Version 4 (package `aws4fetch`).
  */
 import { AwsV4Signer } from 'aws4fetch';
 import type { Clock } from '../base/clock.js';
@@ -11,10 +11,10 @@ import { MAX_BLOB_BYTES } from '../content/blobHash.js';
 const TRANSFER_MS = 60_000;
 /** Time limit for a request without a body. Arbitrary. */
 const LOOK_MS = 10_000;
-/** Number of bytes read from the text of a refusal. Arbitrary. */
+/** Number of bytes read from an error response. Arbitrary. */
 const MAX_REFUSAL_BYTES = 4096;
 const MAX_RETRY_AFTER_SEC = 300;
-/** Metadata of each object: the descriptor of the stream that the blob is part of. */
+/** Metadata of each object: the descriptor hash of the blob's stream. */
 const STREAM_HEADER = 'x-amz-meta-lbry-stream';
 
 export interface S3Place {
@@ -22,14 +22,14 @@ export interface S3Place {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Before the name of each object; empty, or with a slash at its end. */
+  /** Prefix of object names; empty, or with a slash at its end. */
   readonly prefix: string;
 }
 
 export interface S3Credentials {
   readonly accessKey: string;
   readonly secretKey: string;
-  /** The session token of credentials that end after a time. */
+  /** Session token of temporary credentials. */
   readonly sessionToken: string | null;
 }
 
@@ -37,21 +37,21 @@ export interface S3BucketDeps {
   readonly place: S3Place;
   readonly credentials: S3Credentials;
   readonly clock: Clock;
-  /** Aborted when the reflector stops: requests end then. */
+  /** Aborts when the reflector stops, which ends all requests. */
   readonly stopping: AbortSignal;
 }
 
 /** Metadata of an object. */
 export interface ObjectHead {
   readonly lengthBytes: number;
-  /** The descriptor of the stream that the blob is part of; null if no reflector of ours put the object. */
+  /** Descriptor hash of the blob's stream; null if the object was not uploaded by a reflector of this kind. */
   readonly sdHash: string | null;
 }
 
-/** The store did not do what it was asked. The message is part of a sentence, and holds no secret. */
+/** A request to the store failed. The message is part of a sentence and has no secrets. */
 export class ObjectStoreError extends Error {
   override readonly name: string = 'ObjectStoreError';
-  /** When the store wants to be asked again; null if it does not say. */
+  /** Requested delay before a retry; null if the store requests none. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, retryAfterMs: number | null = null) {
@@ -69,7 +69,7 @@ interface Request {
 
 const hexOf = (buffer: ArrayBuffer): string => Buffer.from(buffer).toString('hex');
 
-/** What a failed `fetch` says: the system's error is its cause, and that of several addresses has no text of its own. */
+/** Error text of a failed `fetch`. The cause has the system error; an error for several addresses has no text of its own. */
 function failureText(error: unknown): string {
   const { cause, message } = error as Error;
   if (!(cause instanceof Error)) return message;
@@ -78,17 +78,17 @@ function failureText(error: unknown): string {
 
 export class S3Bucket {
   readonly #deps: S3BucketDeps;
-  /** Keys that signatures are made with, by day. */
+  /** Signing keys by day. */
   #signingKeys = new Map<string, ArrayBuffer>();
 
   constructor(deps: S3BucketDeps) {
     this.#deps = deps;
   }
 
-  /** Puts an object in place of any that has its name. When it resolves, the store said that it has it. */
+  /** Writes an object, replacing one with the same name. Resolves when the store has confirmed it. */
   async put(name: string, bytes: Uint8Array, sdHash: string): Promise<void> {
     const body = new Uint8Array(bytes);
-    // The store compares the bytes that arrive with it.
+    // The store verifies the received bytes against this hash.
     const hash = hexOf(await crypto.subtle.digest('SHA-256', body));
     const headers = {
       'content-type': 'application/octet-stream',
@@ -101,7 +101,7 @@ export class S3Bucket {
     });
   }
 
-  /** Null if the object does not exist. */
+  /** Metadata of an object; null if the object does not exist. */
   head(name: string): Promise<ObjectHead | null> {
     return this.#ask(name, { method: 'HEAD', timeoutMs: LOOK_MS }, async (response) => {
       const { status, headers } = response;
@@ -112,13 +112,13 @@ export class S3Bucket {
   }
 
   /**
-   * The bytes of an object, at most those of a blob; null if the object does not exist. They are not verified. Rejects where
-   * fewer or more bytes come than the store promised.
+   * Bytes of an object, up to the size of a blob; null if it does not exist. They are not verified. Rejects if the number of
+   * bytes differs from the announced one.
    */
   get(name: string): Promise<Uint8Array | null> {
     return this.#ask(name, { method: 'GET', timeoutMs: TRANSFER_MS }, async (response) => {
       const { status, headers, body } = response;
-      // A bucket that is missing must not look like an object that is missing.
+      // A missing bucket must not look like a missing object.
       if (status === 404) {
         const refusal = await refusalOf(response);
         if (refusal.message.includes('NoSuchBucket')) throw refusal;
@@ -160,7 +160,7 @@ export class S3Bucket {
     { method, headers = {} }: Request,
   ): Promise<{ method: string; url: URL; headers: Headers }> {
     const { place, credentials, clock } = this.#deps;
-    // A key is of use for a day; the old ones are forgotten.
+    // A key is valid for a day; old ones are removed.
     if (this.#signingKeys.size > 1) this.#signingKeys = new Map();
     return new AwsV4Signer({
       url: `${place.endpoint}/${place.bucket}/${place.prefix}${name}`,
@@ -177,20 +177,20 @@ export class S3Bucket {
   }
 }
 
-/** Null if there is more. */
+/** Reads a body; null if it exceeds the limit. */
 async function readAtMost(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    // Leaving the loop ends the transfer.
+    // Leaving the loop aborts the transfer.
     if (bytes > limitBytes) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-/** What a status other than the wanted one means. Source: Amazon S3 API reference, "Error responses". */
+/** Converts an error status to an error. Source: Amazon S3 API reference, "Error responses". */
 async function refusalOf(response: Response): Promise<ObjectStoreError> {
   const { status, headers, body } = response;
   const bytes = body === null ? null : await readAtMost(body, MAX_REFUSAL_BYTES);

@@ -1,17 +1,17 @@
 /**
- * How an object store does: what failed last, when uploads are tried again, and the lines of the log about it. Uploads wait
- * longer after each failure; one success ends the wait.
+ * Health of an object store: the last failure, the time of the next upload attempt, and log lines. The pause of uploads
+ * grows with each failure and ends with a success.
  */
 import type { Logger } from '../../util/logging.js';
 import type { Clock } from '../base/clock.js';
 import { ObjectStoreError } from './s3Bucket.js';
 
-/** The wait after the first failure; it doubles with each further one. Arbitrary. */
+/** Pause after the first failure; it doubles with each further one. Arbitrary. */
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
-/** Failures one after the other until the store counts as failing: a single one may be chance. */
+/** Number of consecutive failures after which the store counts as failing; a single one may be random. */
 const FAILURES = 3;
-/** How often the log repeats that the store fails. Arbitrary. */
+/** Interval at which the log repeats the failure. Arbitrary. */
 const REPEAT_MS = 600_000;
 
 export interface StoreHealthDeps {
@@ -45,12 +45,12 @@ export class StoreHealth {
     return this.isDegraded ? this.#lastReason : null;
   }
 
-  /** How long uploads are to wait; 0 where none failed since the last success. */
+  /** Remaining pause of uploads; 0 if none has failed since the last success. */
   get pauseMs(): number {
     return this.#failures === 0 ? 0 : Math.max(0, this.#retryAtMs - this.#deps.clock.nowMs());
   }
 
-  /** A line for `status`; null while the store works. */
+  /** Warning for `status`; null while the store works. */
   get warning(): string | null {
     if (!this.isDegraded) return null;
     const { blobs, bytes } = this.#deps.waiting();
@@ -63,7 +63,7 @@ export class StoreHealth {
     this.#lastReason = (error as Error).message;
     const doubledMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures - 1, 16));
     const wantedMs = error instanceof ObjectStoreError ? (error.retryAfterMs ?? 0) : 0;
-    // Reflectors that share a store do not come back all at once.
+    // The delay is random, so that reflectors that share a store do not retry at the same time.
     this.#retryAtMs = clock.nowMs() + Math.max(wantedMs, doubledMs * (0.5 + random() / 2));
     const { warning } = this;
     const isDue = this.#loggedMs === null || clock.nowMs() - this.#loggedMs >= REPEAT_MS;

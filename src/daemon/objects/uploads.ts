@@ -1,6 +1,6 @@
 /**
- * Sends blobs that wait on this disk to the object store. What waits is in the database, so that a kill loses nothing of it.
- * A few go at a time; while the store fails one is tried after each pause.
+ * Uploads waiting blobs to the object store. The queue is in the database, so a kill loses nothing. A few uploads run at the
+ * same time; while the store fails, one is tried after each pause.
  */
 import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
@@ -11,11 +11,11 @@ import type { StoreHealth } from './storeHealth.js';
 
 /** Number of concurrent uploads; each has a blob in memory twice. Arbitrary: 16 MiB. */
 const PARALLEL = 4;
-/** Rows that are asked for at once. Arbitrary. */
+/** Number of rows per query. Arbitrary. */
 const BATCH = 64;
 /** Pause after a local failure such as a full disk. Arbitrary. */
 const PAUSE_MS = 10_000;
-/** Failures of one blob after which the log names it. Arbitrary. */
+/** Number of failures of one blob after which the log names it. Arbitrary. */
 const NOTABLE_FAILURES = 3;
 
 export interface UploadsDeps {
@@ -23,20 +23,20 @@ export interface UploadsDeps {
   readonly health: StoreHealth;
   readonly log: Pick<Logger, 'warn'>;
   readonly stopping: AbortSignal;
-  /** Blobs that are to go, without `except`. */
+  /** Blobs due for upload, without those in `except`. */
   readonly due: (limit: number, except: readonly string[]) => Promise<DueUpload[]>;
-  /** Sends one. Rejects with `ObjectStoreError` where the store does not take it. */
+  /** Uploads a blob. Rejects with `ObjectStoreError` if the store refuses it. */
   readonly send: (blob: DueUpload) => Promise<void>;
 }
 
 export class Uploads {
   readonly #deps: UploadsDeps;
-  /** Blobs that failed since the last time that nothing else was due, with the number of failures. */
+  /** Failed blobs with their numbers of failures, since the last time that no other blob was due. */
   readonly #failed = new Map<string, number>();
   #wake: () => void = () => undefined;
   #isPoked = true;
   #done: Promise<void> = Promise.resolve();
-  /** Uploads that are under way. */
+  /** Number of running uploads. */
   running = 0;
   sent = 0;
 
@@ -49,13 +49,13 @@ export class Uploads {
     this.#done = this.#run();
   }
 
-  /** Something may be due. */
+  /** Called when an upload may be due. */
   poke(): void {
     this.#isPoked = true;
     this.#wake();
   }
 
-  /** Resolves when nothing is under way any more; `stopping` must be aborted before. */
+  /** Resolves when no upload is running; `stopping` must be aborted before. */
   ended(): Promise<void> {
     return this.#done;
   }
@@ -83,7 +83,7 @@ export class Uploads {
     const due = await this.#deps.due(limit, [...this.#failed.keys()].slice(-BATCH));
     if (due.length > 0 || this.#failed.size === 0) return due;
     const again = await this.#deps.due(BATCH, []);
-    // What is not due any more is forgotten.
+    // Removes blobs that are no longer due.
     const hashes = new Set(again.map(({ hash }) => hash));
     for (const hash of this.#failed.keys()) if (!hashes.has(hash)) this.#failed.delete(hash);
     const fewest = again.toSorted(
@@ -125,7 +125,7 @@ export class Uploads {
       if (!(error instanceof ObjectStoreError)) throw error;
       if (stopping.aborted) return false;
       const failures = (this.#failed.get(blob.hash) ?? 0) + 1;
-      // The last one to fail is at the end.
+      // The most recently failed blob is last.
       this.#failed.delete(blob.hash);
       this.#failed.set(blob.hash, failures);
       health.failed(error);

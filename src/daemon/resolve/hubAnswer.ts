@@ -1,7 +1,7 @@
 /**
- * What a hub answers about claims: the message `Outputs`, read and looked over. It names places of outputs and figures of
- * the claim index; the outputs themselves come from transactions that the ledger checks.
- * Source: lbry-sdk lbry/schema/result.py `Outputs`.
+ * Reads and validates a hub's response about claims: the message `Outputs`. It has output positions and numbers of the claim
+ * index; the outputs themselves come from transactions that the ledger verifies. Source: lbry-sdk lbry/schema/result.py
+ * `Outputs`.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
@@ -15,19 +15,25 @@ import {
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
 const HASH_SIZE = 32;
-/** Rows that are asked for at once: those of the most URLs; pages of searches have half as many. Source: `Ledger.resolve`. */
+/** Maximum number of requested rows, that of URLs; search pages have half as many. Source: `Ledger.resolve`. */
 const MAX_ROWS = 100;
-/** Rows beside those that were asked for. Arbitrary: each claim refers to three others at most. */
+/** Maximum number of extra rows. Arbitrary: each claim refers to at most three others. */
 const MAX_EXTRA_ROWS = 2000;
-/** Members of a message: all rows, who blocks some of them, and a few numbers. Arbitrary, for a channel of each row. */
+/**
+ * Maximum number of members of a message: all rows, blocking channels, and a few numbers. Arbitrary, for a channel of each
+ * row.
+ */
 const MAX_MEMBERS = MAX_ROWS + MAX_EXTRA_ROWS + 2 * MAX_ROWS;
-/** Arbitrary: all rows with the longest names in their URLs, and with reasons as long as a claim can be. */
+/**
+ * Maximum size of a message. Arbitrary: all rows with the longest names in their URLs, and with error texts as long as a
+ * claim can be.
+ */
 const MAX_BYTES = 4 << 20;
 
-/** A hub said what cannot be. */
+/** A hub sent an impossible response. */
 export class WrongAnswerError extends Error {
   override readonly name = 'WrongAnswerError';
-  /** Whether a block that went while it was answered may be the reason. */
+  /** Whether a reorganisation during the request may be the cause. */
   readonly mayBeHonest: boolean;
 
   constructor(message: string, mayBeHonest = false) {
@@ -44,7 +50,7 @@ export interface Place {
 }
 
 export interface ClaimRow extends Place {
-  /** Null if the hub reports only the place. */
+  /** Claim index data; null if the hub reports only the position. */
   readonly meta: ClaimMeta | null;
   readonly channel: Place | null;
   readonly repost: Place | null;
@@ -57,7 +63,7 @@ export const ROW_ERRORS = ['UNKNOWN_CODE', 'NOT_FOUND', 'INVALID', 'BLOCKED'] as
 export interface ErrorRow {
   readonly error: (typeof ROW_ERRORS)[number];
   readonly text: string;
-  /** The channel that blocks it. */
+  /** Channel that blocks the claim. */
   readonly censor: Place | null;
 }
 
@@ -66,9 +72,9 @@ export type AnswerRow = ClaimRow | ErrorRow;
 export interface HubAnswer {
   /** Rows in the order of the request. */
   readonly rows: readonly AnswerRow[];
-  /** Claims that the rows refer to. */
+  /** Further claims to which the rows refer. */
   readonly extraRows: readonly ClaimRow[];
-  /** The total of all pages of a search. */
+  /** Total number of results on all pages of a search. */
   readonly total: number;
   readonly blocked: readonly { readonly channel: Place | null; readonly count: number }[];
   readonly blockedTotal: number;
@@ -77,10 +83,10 @@ export interface HubAnswer {
 export const isError = (row: AnswerRow): row is ErrorRow => 'error' in row;
 export const isClaimRow = (row: AnswerRow): row is ClaimRow => !isError(row);
 
-/** The key of a place. */
+/** Map key of an output position. */
 export const placeKey = ({ txid, nout }: Place): string => `${toLatin1(txid)}${nout}`;
 
-/** Throws `WrongAnswerError` where the bytes are no such message or have more rows than could be. */
+/** Parses a response. Throws `WrongAnswerError` for an invalid message or too many rows. */
 export function readHubAnswer(bytes: Bytes): HubAnswer {
   const message = readOutputs(bytes);
   if (message.txos.length > MAX_ROWS) throw new WrongAnswerError(`the answer has more than ${MAX_ROWS} rows`);
@@ -95,7 +101,7 @@ export function readHubAnswer(bytes: Bytes): HubAnswer {
   };
 }
 
-/** Two bytes can be a row, and a row takes a hundred times as many in memory: so they are counted before any is made. */
+/** Counts the rows before any is decoded. A row may have only two bytes, but takes a hundred times as many in memory. */
 function checkSize(bytes: Bytes): void {
   if (bytes.length > MAX_BYTES) throw new WrongAnswerError(`the answer has ${bytes.length} bytes`);
   const reader = new BinaryReader(bytes);
@@ -116,7 +122,7 @@ function readOutputs(bytes: Bytes): Outputs {
   }
 }
 
-/** A reference that is not there, or empty, as older hubs write it, is none. */
+/** Position of a reference; null if it is absent, or empty as in older hubs. */
 function placeOf(output: Output | undefined): Place | null {
   if (output === undefined || output.txHash.length === 0) return null;
   if (output.txHash.length !== HASH_SIZE) throw new WrongAnswerError('a transaction id has not 32 bytes');

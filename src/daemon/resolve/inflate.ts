@@ -1,8 +1,7 @@
 /**
- * From a hub's answer to outputs: the transactions that it names are fetched, and each output is what its transaction says.
- * Of the hub are only the figures of the claim index.
- * Source: lbry-sdk lbry/schema/result.py `inflate`, `message_to_txo`; lbry/extras/daemon/json_response_encoder.py
- * `encode_claim_meta`.
+ * Converts a hub's response to outputs. The named transactions are fetched, and each output has the data of its transaction.
+ * Only the numbers of the claim index come from the hub. Source: lbry-sdk lbry/schema/result.py `inflate`, `message_to_txo`;
+ * lbry/extras/daemon/json_response_encoder.py `encode_claim_meta`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import type { ClaimMeta } from '../../metadata/messages/result_pb.js';
@@ -23,7 +22,7 @@ import {
 } from './hubAnswer.js';
 import { checkWaitingUpdates } from './waitingUpdates.js';
 
-/** Claims within claims that are told at most. Arbitrary: a repost of a repost by a channel in a channel has four. */
+/** Maximum nesting of claims within claims. Arbitrary: a repost of a repost by a channel in a channel has four. */
 const MAX_DEPTH = 8;
 
 /** Result of a URL or id without a claim. */
@@ -45,8 +44,8 @@ export interface Inflated {
 export type InflatePort = Pick<Ledger, 'transactions' | 'headers'>;
 
 /**
- * Throws `WrongAnswerError` where a transaction does not exist or is not proven to be in a block, an output is not in it or
- * is not a claim, or a reference is to something that no row has.
+ * Converts a response. Throws `WrongAnswerError` if a transaction is missing or unproven, an output is missing or not a
+ * claim, or a reference has no row.
  */
 export async function inflate(answer: HubAnswer, port: InflatePort): Promise<Inflated> {
   const claimRows = [...answer.extraRows, ...answer.rows.filter(isClaimRow)];
@@ -80,9 +79,9 @@ async function fetchTransactions(
 class Inflater {
   readonly #transactions: ReadonlyMap<string, LedgerTransaction>;
   readonly #headers: HeaderView;
-  /** Rows by their places; those with numbers go first. */
+  /** Rows by output position; those with numbers take precedence. */
   readonly #rows = new Map<string, ClaimRow>();
-  /** Referenced objects, each made once. */
+  /** Referenced outputs, each created once. */
   readonly #referred = new Map<string, Txo>();
 
   constructor(
@@ -100,19 +99,19 @@ class Inflater {
     return { failure: { name: error, text, censor: censor && this.at(censor) } };
   }
 
-  /** A claim that was asked for: an output of its own, for notes that are of this answer. */
+  /** A requested claim. It is a separate output object, because it may get notes of this response. */
   claimOf(row: ClaimRow): Txo {
     const txo = this.#output(row);
     this.#note(txo, row, new Set([placeKey(row)]));
     return txo;
   }
 
-  /** What a reference leads to. */
+  /** Output to which a reference points. */
   at(place: Place): Txo {
     return this.#referredAt(place, new Set());
   }
 
-  /** `above` are the claims that refer to it, directly or not: none of them is told again within itself. */
+  /** `above` has the claims that refer to this one directly or indirectly. None of them is repeated within itself. */
   #referredAt(place: Place, above: ReadonlySet<string>): Txo {
     const key = placeKey(place);
     let txo = this.#referred.get(key);
@@ -135,7 +134,7 @@ class Inflater {
     if (repostedClaim) notes.repostedClaim = repostedClaim;
   }
 
-  /** The claim of that id, where the hub has it at that place. */
+  /** The claim at a position if it has the expected id. */
   #related(txo: Txo, place: Place | null, claimId: Bytes | null, above: ReadonlySet<string>): Txo | null {
     if (place === null || txo.claim === null) return null;
     const found = this.#output(place);

@@ -1,6 +1,6 @@
 /**
- * What a wallet has to do with claims that were found: whether they are its own, what it gave and was given for them, and
- * what it paid for them. Source: lbry-sdk lbry/wallet/ledger.py `_inflate_outputs`.
+ * Wallet notes of resolved claims: ownership, sent and received supports, and purchases. Source: lbry-sdk
+ * lbry/wallet/ledger.py `_inflate_outputs`.
  */
 import { formatOutPoint, parseTransaction } from '../../primitives/transaction.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -9,7 +9,7 @@ import type { LedgerDatabase, TransactionRow } from '../ledger/ledgerDatabase.js
 import { CLAIM_TXO_TYPES, TXO_TYPE } from '../ledger/txoQuery.js';
 import { Txo } from '../txo/txo.js';
 
-/** Which notes are wanted. */
+/** Selection of notes. */
 export interface Includes {
   readonly purchaseReceipt?: boolean;
   readonly isMyOutput?: boolean;
@@ -25,7 +25,7 @@ const claimIdOf = (txo: Txo): string => hashToHex(txo.claimId!);
 const hasPrice = ({ claim }: Txo): boolean =>
   claim?.claim.type.case === 'stream' && claim.claim.type.value.fee !== undefined;
 
-/** Adds the notes to claims that can be understood. Without accounts nothing is known, and nothing is added. */
+/** Adds the notes to claims that can be decoded. Adds none without accounts. */
 export async function addOwnNotes(
   found: readonly Txo[],
   accountIds: readonly string[],
@@ -67,7 +67,7 @@ async function addReceipts(
     accountIds,
   );
   const receipts = new Map<string, Txo>();
-  // The latest comes first in the rows, and the last one that is set stays.
+  // The newest row is first, and the last assignment wins, so the order is reversed.
   for (const row of rows.toReversed()) {
     const receipt = receiptOf(row);
     if (receipt?.notes.purchasedClaimId) receipts.set(receipt.notes.purchasedClaimId, receipt);
@@ -78,7 +78,7 @@ async function addReceipts(
   }
 }
 
-/** The output that paid for a claim, the first of its transaction. */
+/** The output that paid for a claim, the first of the purchase transaction. */
 function receiptOf({ raw, txid, height, purchasedClaimId }: TransactionRow): Txo | null {
   const tx = parseTransaction(new Reader(raw));
   const [output] = tx.outputs;

@@ -1,7 +1,7 @@
 /**
- * Claims of everyone, as a hub knows them. Nothing is taken from a hub that shows to be wrong: it is asked again, a few
- * times, where blocks that gave way may be the reason, and then another one.
- * Source: lbry-sdk lbry/wallet/ledger.py `resolve`, `claim_search`, `_resolve_for_local_results`, `resolve_collection`.
+ * Resolves claims of any party through a hub. A wrong response is rejected. The same hub is asked again a few times if a
+ * reorganisation may be the cause, then another hub is used. Source: lbry-sdk lbry/wallet/ledger.py `resolve`,
+ * `claim_search`, `_resolve_for_local_results`, `resolve_collection`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashToHex } from '../../util/bytes.js';
@@ -18,13 +18,13 @@ import { addOwnNotes, type Includes, type OwnNotesPort } from './ownNotes.js';
 
 /** Source: `Ledger.resolve`. */
 const URLS_AT_ONCE = 100;
-/** Source: most items of a page of `claim_search`. */
+/** Claims per request. Source: maximum page size of `claim_search`. */
 const CLAIMS_AT_ONCE = 50;
-/** Hubs whose answers to one question are looked at. Arbitrary. */
+/** Maximum number of hubs per request. Arbitrary. */
 const MAX_HUBS = 3;
-/** How often one is asked again whose claim index may be behind its chain. Arbitrary. */
+/** Number of repeated requests to a hub whose claim index may lag behind its chain. Arbitrary. */
 const ASKED_AGAIN = 3;
-/** Between such questions; it doubles. Arbitrary: a hub's claims follow its node within a second. */
+/** Pause between repeated requests; it doubles. Arbitrary: a hub's claim index follows its node within a second. */
 const AGAIN_MS = 150;
 
 export interface ResolverPorts {
@@ -33,7 +33,7 @@ export interface ResolverPorts {
     readonly database: OwnNotesPort;
   };
   readonly log: Pick<Logger, 'warn'>;
-  /** Waits; by the clock unless given. */
+  /** Pause function; by default a timer. */
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -51,7 +51,7 @@ export class Resolver {
     this.#ports = ports;
   }
 
-  /** What each URL leads to; null for texts that are none. `accountIds` are those whose notes are wanted. */
+  /** Result for each URL; null for an invalid one. `accountIds` are the accounts whose notes are included. */
   async resolve(
     urls: readonly string[],
     accountIds: readonly string[] = [],
@@ -92,7 +92,7 @@ export class Resolver {
     });
   }
 
-  /** A page of a search; `query` in the hub's terms (`searchQuery.ts`). */
+  /** Page of a search; `query` has the hub's parameters (`searchQuery.ts`). */
   async search(
     query: Readonly<Record<string, unknown>>,
     accountIds: readonly string[] = [],
@@ -104,7 +104,7 @@ export class Resolver {
     return found;
   }
 
-  /** The claim of that id as printed; null if there is none. */
+  /** Claim by its printed id; null if there is none. */
   async claimById(given: string): Promise<Txo | null> {
     if (!/^[0-9a-f]{40}$/i.test(given)) return null;
     const claimId = given.toLowerCase();
@@ -130,7 +130,7 @@ export class Resolver {
     return shown;
   }
 
-  /** Gives supports the channels that signed them. */
+  /** Adds the signing channels to supports. */
   async #addSupporters(txos: readonly Txo[]): Promise<void> {
     const signed = txos.filter(({ support }) => support?.channelId);
     const channelIds = [...new Set(signed.map((txo) => hashToHex(txo.channelId!)))];
@@ -163,7 +163,7 @@ export class Resolver {
     return found;
   }
 
-  /** Asks until an answer holds. `check` throws `WrongAnswerError` too. */
+  /** Repeats a request until a response is accepted. `check` may also throw `WrongAnswerError`. */
   async #believed(
     ask: () => Promise<Buffer>,
     check: (answer: Inflated) => void = () => undefined,
@@ -191,7 +191,7 @@ export class Resolver {
   }
 }
 
-/** A URL that leads to the claim: by a whole id, so that a name that no URL can have may be another. */
+/** URL with the complete claim id. Another name may replace one that is not valid in a URL. */
 function ownUrl(txo: Txo): string {
   const permanent = `lbry://${txo.claimName}#${idOf(txo)}`;
   const { channel = null, stream = null } = parseUrl(permanent) ?? {};
@@ -199,13 +199,13 @@ function ownUrl(txo: Txo): string {
   return only?.name === txo.claimName ? permanent : `lbry://claim#${idOf(txo)}`;
 }
 
-/** Members of an answer about a failure; a hub's text may have any length. */
+/** Members of a failure in a response; a hub's text may have any length. */
 export const failureMembers = ({ name, text }: ResolveFailure): { name: string; text: string } => ({
   name,
   text: boundedErrorText(text),
 });
 
-/** The output as the claim index has it, with what the wallet knows of it. Source: `update_annotations`. */
+/** The output with the data of the claim index and the wallet's notes. Source: `update_annotations`. */
 function withNotesOf(txo: Txo, resolved: Resolved | null): Txo {
   const { notes } = txo;
   if (resolved === null) return txo;

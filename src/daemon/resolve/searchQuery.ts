@@ -1,16 +1,16 @@
 /**
- * Parameters of `claim_search` in the terms of hubs, which take what they know and pass over the rest.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_claim_search`.
+ * Converts parameters of `claim_search` to the hub's form. Hubs ignore unknown parameters. Source: lbry-sdk
+ * lbry/extras/daemon/daemon.py `jsonrpc_claim_search`.
  */
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { DaemonError } from '../base/daemonError.js';
 
 export type SearchQuery = Record<string, unknown>;
 
-/** Source: lbryio/hub hub/common.py `expand_query`. */
+/** Maximum length of lists. Source: lbryio/hub hub/common.py `expand_query`. */
 const MAX_LIST_LENGTH = 2048;
 
-/** Said to the daemon, not to the hub. */
+/** Parameters for the daemon, which are not sent to the hub. */
 const NOT_FOR_HUBS: ReadonlySet<string> = new Set([
   'others',
   'page',
@@ -39,8 +39,8 @@ const OLD_TRENDING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * `args` are the parameters as they were declared, `others` what was given beside them. Throws
- * `ConflictingInputValueError`, `TooManyClaimSearchParametersError`.
+ * `args` are the declared parameters, `others` the undeclared ones of the call. Throws `ConflictingInputValueError`,
+ * `TooManyClaimSearchParametersError`.
  */
 export function searchQuery(
   args: Readonly<Record<string, unknown>>,
@@ -71,14 +71,14 @@ export function searchQuery(
   for (const [name, value] of Object.entries(query))
     if (Array.isArray(value) && value.length > MAX_LIST_LENGTH)
       throw new DaemonError(
-        // The class that lbry-sdk gives to errors of hubs, and so to this one.
+        // Error name that lbry-sdk uses for hub errors, and thus for this one.
         'RPCError',
         `${name} cant have more than ${MAX_LIST_LENGTH} items.`,
       );
   return { ...query, offset, limit };
 }
 
-/** The two as one. A command line says no to both, which asks nothing. */
+/** Combines `has_source` and `has_no_source`. The command line sends false for both, which means no condition. */
 function sourceOf(hasSource: unknown, hasNoSource: unknown): boolean | undefined {
   if (hasSource === false && hasNoSource === false) return undefined;
   return typeof hasNoSource === 'boolean' ? !hasNoSource : (hasSource as boolean | undefined);
@@ -87,7 +87,7 @@ function sourceOf(hasSource: unknown, hasNoSource: unknown): boolean | undefined
 /** Parameters that hubs accept only as text, also for numbers. */
 const TEXTS: ReadonlySet<string> = new Set(['release_time', 'claim_type', 'fee_currency']);
 
-/** Values of a field that hubs want alone where there is one. */
+/** Hubs require a single value without a list. */
 function unwrapped(name: string, values: readonly string[]): unknown {
   const read = values.map((text) => {
     const number = TEXTS.has(name) ? NaN : Number(text);

@@ -1,6 +1,6 @@
 /**
- * Sums of supports by the channels that gave them. No wallet sees the supports of others, so a hub adds them up: by a method
- * that lbcnode's hubs have and no others (docs/hub.md). The sums are the hub's word.
+ * Sums of supports by the supporting channels. No wallet has the supports of others, so a hub adds them up with a method
+ * that only lbcnode's hubs have (docs/hub.md). The sums cannot be verified.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import { DaemonError } from '../base/daemonError.js';
@@ -28,7 +28,7 @@ export interface SupportSumQuery {
   readonly limit: number;
 }
 
-/** Largest sum first. Throws `DaemonError` `RPCError` where the hub cannot tell. */
+/** Sums in descending order. Throws `DaemonError` `RPCError` if the hub does not support the method. */
 export async function supportSums(
   hub: Pick<HubPort, 'call'>,
   { claimId, includesChannelContent, offset, limit }: SupportSumQuery,

@@ -1,7 +1,7 @@
 /**
- * Updates of claims in transactions that are in no block. Nothing proves that such a transaction exists, so a hub could show an
- * update of anyone's claim. The owner's signature shows that it is genuine: an input must spend the claim, and its script must
- * hold. New claims need no such check, since their ids come from their transactions.
+ * Checks unconfirmed updates of claims. There is no proof that such a transaction exists, so a hub could invent an update of
+ * any claim. The owner's signature proves it: an input must spend the claim, and its script must be valid. New claims need
+ * no such check, since their ids are derived from their transactions.
  */
 import { normalizeName } from '../../claimtrie/normalize.js';
 import type { Transaction, TxOutput } from '../../primitives/transaction.js';
@@ -14,9 +14,9 @@ import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
 import type { Ledger, LedgerTransaction } from '../ledger/ledger.js';
 import { WrongAnswerError, type Place } from './hubAnswer.js';
 
-/** Inputs that are looked at. Arbitrary: wallets spend the claim first. */
+/** Maximum number of inputs that are checked. Arbitrary: wallets spend the claim as the first input. */
 const MAX_INPUTS = 16;
-/** Updates of updates, all in the mempool. Source: policy.h `DEFAULT_ANCESTOR_LIMIT`. */
+/** Maximum length of a chain of unconfirmed updates. Source: policy.h `DEFAULT_ANCESTOR_LIMIT`. */
 const MAX_CHAIN = 25;
 
 type Transactions = ReadonlyMap<string, LedgerTransaction>;
@@ -27,7 +27,7 @@ interface Update {
   readonly name: Bytes;
 }
 
-/** Throws `WrongAnswerError` for an update in no block that does not spend its claim. */
+/** Throws `WrongAnswerError` for an unconfirmed update that does not spend its claim. */
 export async function checkWaitingUpdates(
   places: readonly Place[],
   transactions: Transactions,
@@ -60,7 +60,7 @@ async function parentsOf(
   return port.transactions([...wanted.values()]);
 }
 
-/** The spent update, if it is in no block either. */
+/** The spent update if it is also unconfirmed. */
 function formerUpdate(update: Update, parents: Transactions): Update[] {
   const { tx, claimId } = update;
   for (const [i, { prevout }] of tx.inputs.slice(0, MAX_INPUTS).entries()) {
@@ -71,7 +71,7 @@ function formerUpdate(update: Update, parents: Transactions): Update[] {
     if (!mayUnlock(tx, i, output!)) break;
     return updateAt({ txid: prevout.hash, nout: prevout.index }, parent);
   }
-  // A block, or a transaction in the place of another, may have changed what the inputs spend.
+  // A new block or a replacement transaction may have changed the spent outputs.
   throw new WrongAnswerError(
     `an update of ${hashToHex(claimId)} is not signed by the owner of the claim`,
     true,

@@ -1,4 +1,4 @@
-/** The coins of accounts, for one choice of them: the database is asked for as much as that looks at. */
+/** Coins of accounts for one coin selection. Only the coins that the selection needs are read from the database. */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { CoinFilter } from '../ledger/ledgerDatabase.js';
 import type { Coin, CoinAmount, UtxoPool, CoinTotals } from '../wallet/tx/utxoPool.js';
@@ -13,7 +13,7 @@ export interface NumberedCoin extends Coin {
 /** A reported coin has been spent or reserved since. */
 export class CoinGone extends Error {}
 
-/** Coins made of candidates between two pauses. */
+/** Number of coins created from candidates between two pauses. */
 export const COINS_A_STEP = 4096;
 
 export class AccountCoins implements UtxoPool<NumberedCoin> {
@@ -63,7 +63,7 @@ export class AccountCoins implements UtxoPool<NumberedCoin> {
     return numbers.map((number) => ({ number, effectiveAmount }));
   }
 
-  /** Coins by account in the given order, which decides among equal coins. */
+  /** All coins by account in the given order, which determines the order of equal coins. */
   async all(): Promise<NumberedCoin[]> {
     const { accountIds, isConfirmed } = this.#filter;
     const coins: NumberedCoin[] = [];

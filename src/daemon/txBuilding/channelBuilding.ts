@@ -1,7 +1,7 @@
 /**
- * Channels: making, updating, signing data, and handing their keys to other wallets and taking them from there. A key is
- * on disk before a claim that carries it is sent. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_*`;
- * lbry/wallet/transaction.py `Output.generate_channel_private_key`.
+ * Channels: creation, updates, signing of data, and export and import of keys. A key is on disk before a claim with it is
+ * broadcast. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_*`; lbry/wallet/transaction.py
+ * `Output.generate_channel_private_key`.
  */
 import { clone } from '@bufbuild/protobuf';
 import { newClaim } from '../../metadata/claimFields.js';
@@ -38,7 +38,7 @@ export interface NewChannel {
   readonly fields: ClaimArguments;
 }
 
-/** The claim with the public key of a new channel key of the account. */
+/** Adds the public key of a new channel key of the account to a claim. */
 async function withNewKey(claim: Claim, account: AccountPort): Promise<Claim> {
   const { publicKey } = await account.channelKeys.next();
   return withKey(claim, publicKey);
@@ -50,13 +50,16 @@ function withKey(claim: Claim, publicKey: Bytes): Claim {
   return changed;
 }
 
-/** QUIRK: the fee is measured before the key is in the claim; equal transactions hang on it. */
+/** QUIRK: the fee is computed before the claim has the key; equality with lbry-sdk's transactions depends on it. */
 const setValue =
   (claim: Claim) =>
   (output: NewOutput): NewOutput =>
     replaceValue(output, unsignedValue(claim));
 
-/** Throws where the name will not do or is taken, `InsufficientFundsError`, `AssertionError` while locked. */
+/**
+ * Creates a channel. Throws if the name is invalid or taken. Also throws `InsufficientFundsError`, and `AssertionError`
+ * while locked.
+ */
 export async function createChannel(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -95,13 +98,13 @@ export async function createChannel(
 export interface ChannelChange {
   readonly claimId: string;
   readonly bidDewies: bigint | undefined;
-  /** Drops all values but the key first. */
+  /** Whether to remove all values except the key first. */
   readonly replace: boolean;
   readonly newSigningKey: boolean;
   readonly fields: ClaimArguments;
 }
 
-/** Throws where the channel is not found, `InsufficientFundsError`, `AssertionError` while locked. */
+/** Updates a channel. Throws if it is not found. Also throws `InsufficientFundsError`, and `AssertionError` while locked. */
 export async function updateChannel(
   txBuilder: TxBuilder,
   wallet: WalletPort,

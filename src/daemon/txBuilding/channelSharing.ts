@@ -1,7 +1,7 @@
 /**
- * Keys of channels outside of claims: signing data, and handing a key to another wallet.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_sign`, `jsonrpc_channel_export`,
- * `jsonrpc_channel_import`, lbry/wallet/transaction.py `sign_data`.
+ * Use of channel keys outside claims: signing data, and moving a key to another wallet. Source: lbry-sdk
+ * lbry/extras/daemon/daemon.py `jsonrpc_channel_sign`, `jsonrpc_channel_export`, `jsonrpc_channel_import`,
+ * lbry/wallet/transaction.py `sign_data`.
  */
 import { sha256 } from '../../crypto/hash.js';
 import { decodeBase58, encodeBase58 } from '../../script/base58.js';
@@ -22,7 +22,7 @@ export interface SignedData {
   readonly salt: string;
 }
 
-/** Signs the salt (the time unless given), the channel's id and the data. Throws where no such channel signs. */
+/** Signs the salt (by default the time), the channel id and the data. Throws if there is no such channel with a key. */
 export async function signData(
   { ports: { ledger, clock } }: TxBuilder,
   wallet: WalletPort,
@@ -33,7 +33,7 @@ export async function signData(
   wallet.assertUnlocked();
   const { signing } = await ownChannel(ledger, wallet, choice);
   if (hexData === undefined || !isHex(hexData))
-    // The class of Python's `binascii.Error`.
+    // Error name of Python's `binascii.Error`.
     throw new DaemonError('Error', 'hexdata must be an even number of hex digits.');
   const salt = givenSalt ?? String(clock.nowSec());
   const digest = sha256(concatBytes(Buffer.from(salt), signing.claimId, fromHex(hexData)));
@@ -50,7 +50,7 @@ const EXPORT_FIELDS = [
 
 type ExportedChannel = Record<(typeof EXPORT_FIELDS)[number], string>;
 
-/** An export is far shorter; turning base58 into bytes takes time by the square of its length. Arbitrary. */
+/** Maximum length of an export, far above real ones. Decoding base58 takes quadratic time. Arbitrary. */
 const MAX_EXPORT_CHARS = 16_384;
 
 /** One line without blanks, ASCII only. */
@@ -85,7 +85,7 @@ function jsonOrNull(text: string): JsonValue {
   }
 }
 
-/** The key of a channel with what another wallet needs to use it. Throws where no such channel signs. */
+/** Key of a channel with the data that another wallet needs to use it. Throws if there is no such channel with a key. */
 export async function exportChannel(
   { ports: { ledger } }: TxBuilder,
   wallet: WalletPort,
@@ -111,8 +111,8 @@ export async function exportChannel(
 }
 
 /**
- * Takes the key of a channel into the account that holds the channel, or into a read-only account made for it; it is on
- * disk when this resolves. Answers with the channel's name. Throws where the channel has gone to another user.
+ * Imports the key of a channel into the account that owns the channel, or into a new read-only account. The key is on disk
+ * when it resolves. Resolves to a text with the channel's name. Throws if the channel has moved to another owner.
  */
 export async function importChannel(txBuilder: TxBuilder, wallet: WalletPort, text: string): Promise<string> {
   const { ledger, claims } = txBuilder.ports;
@@ -136,7 +136,7 @@ export async function importChannel(txBuilder: TxBuilder, wallet: WalletPort, te
   return exported.name;
 }
 
-/** The account is added with the key: without it, it would show the channel as one whose key is lost. */
+/** The account is added together with the key. Without the key, its channel would count as one with a lost key. */
 async function addHoldingAccount(
   wallet: WalletPort,
   address: string,

@@ -1,6 +1,6 @@
 /**
- * The arguments of a command that say what a claim holds: set on the claim, with refusals by the class names that clients
- * know. Source: lbry-sdk lbry/schema/claim.py, attrs.py, and the commands of lbry/extras/daemon/daemon.py.
+ * Applies the arguments of a command to a claim. Errors have the names that clients know. Source: lbry-sdk
+ * lbry/schema/claim.py, attrs.py, and the commands of lbry/extras/daemon/daemon.py.
  */
 import type { Claim } from '../../metadata/messages/claim_pb.js';
 import { setClaimFields } from '../../metadata/claimFields.js';
@@ -8,11 +8,11 @@ import { MetadataError } from '../../metadata/metadataError.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { badValue, DaemonError, failure } from '../base/daemonError.js';
 
-/** Arguments by name; null is a value that is refused, undefined one that was not given. */
+/** Arguments by name. Null is refused; undefined means absent. */
 export type ClaimArguments = Readonly<Record<string, JsonValue | undefined>>;
 
 const CLEARS = 'clear_';
-/** How the refusals begin that the reference has no class for. */
+/** Beginnings of error texts for which the reference has no error class. */
 const UNCLASSED = ['In order to set a fee', 'Missing or unknown currency'];
 const NULL_REFUSED = 'None or null is not valid value';
 
@@ -22,8 +22,9 @@ function refusalOf(message: string): DaemonError {
 }
 
 /**
- * The claim with the arguments set. Switches that are off count as not given: the command line sends them all.
- * `contentExtension` is that of the stream's file, where there is one. Throws `InputValueIsNoneError`, `ValueError`.
+ * Applies the arguments to a claim. Switches set to false count as absent, because the command line sends them all.
+ * `contentExtension` is the extension by the content of the stream's file, if there is one. Throws `InputValueIsNoneError`,
+ * `ValueError`.
  */
 export function withArguments(
   claim: Claim,

@@ -1,7 +1,7 @@
 /**
- * What all claims have in common in their making: who pays, where they are held, which channel signs, and which claim an
- * update spends. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_create` and its siblings,
- * lbry/wallet/transaction.py `claim_create`, `claim_update`.
+ * Common steps of creating claims: funding, holding address, signing channel, and the claim that an update spends. Source:
+ * lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_create` and its siblings, lbry/wallet/transaction.py
+ * `claim_create`, `claim_update`.
  */
 import { encodeClaim } from '../../metadata/claim.js';
 import type { Claim } from '../../metadata/messages/claim_pb.js';
@@ -19,9 +19,12 @@ import type { MadeTransaction, TxBuilder, SendOptions } from './txBuilder.js';
 import { idsOf, txoOf, unspent, type OwnChannel } from './ownOutputs.js';
 import type { AccountPort, LedgerPort, WalletPort } from './ports.js';
 
-/** Who makes a claim, and where it goes. */
+/** Accounts and addresses of a claim to be created. */
 export interface ClaimOptions extends SendOptions {
-  /** Holds a new claim; an update looks only there. The default account, and all of them, unless given. */
+  /**
+   * Account that holds a new claim, and the only one searched for an updated claim. The default is the default account for a
+   * new claim, and all accounts for an update.
+   */
   readonly accountId?: string | undefined;
   readonly claimAddress?: string | undefined;
   readonly fundingAccountIds?: readonly string[] | undefined;
@@ -34,8 +37,8 @@ export interface Holding {
 }
 
 /**
- * Runs what makes and sends a transaction that pays to the address that was asked for, else to a fresh one of the account, which
- * no other transaction gets meanwhile. Throws if invalid of a key.
+ * Runs a function that builds and sends a transaction to the given address, or to an unused one of the account, which is
+ * reserved during the call. Throws if the address is not that of a key.
  */
 export async function withHolding<Result>(
   { params }: LedgerPort,
@@ -52,7 +55,7 @@ export async function withHolding<Result>(
   }
 }
 
-/** The address that was asked for, else that of the claim. */
+/** The requested address, or by default that of the claim. */
 export function holdingOf({ params }: LedgerPort, address: string | undefined, old: Txo): Holding {
   if (address !== undefined) return { address, keyHash: keyHashOf(address, params) };
   const keyHash = old.read?.values['pubkey_hash'];
@@ -64,7 +67,7 @@ function addressOf(keyHash: Bytes, { addressPrefixes }: LedgerParams): string {
   return encodeDestination({ type: 'pubkeyhash', hash: keyHash }, addressPrefixes);
 }
 
-/** A claim about to be made. */
+/** A claim to be created. */
 export interface ClaimPlan extends SendOptions {
   readonly wallet: WalletPort;
   readonly funding: readonly AccountPort[];
@@ -79,7 +82,7 @@ export interface ClaimPlan extends SendOptions {
   readonly beforeSending?: () => Promise<void>;
 }
 
-/** The value of a claim before it is signed. */
+/** Value of a claim before it is signed. */
 export const unsignedValue = (claim: Claim): Buffer =>
   encodeClaim({ channelId: null, signature: null, claim });
 
@@ -92,7 +95,7 @@ export function newClaimOutput(
   return claimOutput(amountDewies, name, unsignedValue(claim), keyHash);
 }
 
-/** An update of the claim under its name, whatever bytes that has. */
+/** Output of an update with the claim's name, whatever bytes it has. */
 export function updatedClaimOutput(
   amountDewies: bigint,
   old: Txo,
@@ -104,8 +107,8 @@ export function updatedClaimOutput(
 }
 
 /**
- * Throws where the claim has expired: an update of it is a valid transaction without any effect. A test chain may have other
- * terms than the network's, so a claim that the hub still finds counts as alive.
+ * Throws if the claim has expired, because an update of it would be valid but without effect. A test chain may have other
+ * expiry rules, so a claim that the hub still finds counts as active.
  */
 export async function refuseExpired({ ports: { ledger, claims } }: TxBuilder, old: Txo): Promise<void> {
   if (!hasExpired(ledger.params, old.height, ledger.height)) return;
@@ -120,8 +123,8 @@ export async function refuseExpired({ ports: { ledger, claims } }: TxBuilder, ol
 }
 
 /**
- * Makes a claim. It is measured with a signature, and signed once the first input is known. The first of the funding
- * accounts gets the change. Throws where the claim that it updates has expired.
+ * Builds and sends a claim. Its size is computed with a signature, and it is signed once the first input is known. The first
+ * funding account gets the change. Throws if the updated claim has expired.
  */
 export async function makeClaim(txBuilder: TxBuilder, plan: ClaimPlan): Promise<MadeTransaction> {
   const { wallet, funding, output, old, channel, notes, finish, beforeSending, preview } = plan;
@@ -147,12 +150,12 @@ export async function makeClaim(txBuilder: TxBuilder, plan: ClaimPlan): Promise<
   );
 }
 
-/** Accounts of the wallet, or the one that is named. */
+/** Accounts of the wallet, or only the named one. */
 export function accountsFor(wallet: WalletPort, accountId: string | undefined): readonly AccountPort[] {
   return accountId ? [wallet.account(accountId)] : wallet.accounts;
 }
 
-/** Whether the accounts hold a claim of one of the types under just this name. */
+/** Whether the accounts own a claim of one of the types with exactly this name. */
 export async function isNameTaken(
   ledger: LedgerPort,
   accounts: readonly AccountPort[],
@@ -163,7 +166,7 @@ export async function isNameTaken(
   return (await ledger.database.txos(filter, { limit: 1 })).length > 0;
 }
 
-/** The claim that an update is of, from the accounts; null if there is not just one. */
+/** The accounts' claim to be updated; null if there is not exactly one. */
 export async function ownClaim(
   ledger: LedgerPort,
   wallet: WalletPort,
@@ -181,14 +184,14 @@ export async function ownClaim(
 export const quotedIds = (accounts: readonly AccountPort[]): string =>
   accounts.map(({ id }) => `'${id}'`).join(', ');
 
-/** Names outputs by claim, or by transaction and place. */
+/** Selects outputs by claim id, or by txid and index. */
 export interface OutputChoice {
   readonly claimId?: string | undefined;
   readonly txid?: string | undefined;
   readonly nout?: number | undefined;
 }
 
-/** Unspent outputs of the types that the choice names. Throws where it names none. */
+/** Unspent outputs of these types that match the choice. Throws if the choice is empty. */
 export async function chosenOutputs(
   ledger: LedgerPort,
   accounts: readonly AccountPort[],
@@ -204,7 +207,7 @@ export async function chosenOutputs(
   return unspent(ledger, { ...filter, claimIds: [claimId] });
 }
 
-/** The wire order of a claim id as printed. Throws if invalid. */
+/** Claim id in wire order from its printed form. Throws if invalid. */
 export function claimIdBytes(claimId: string): Buffer {
   if (claimId.length !== 40 || !isHex(claimId))
     throw failure('Invalid claim id. It is expected to be a 40 characters long hexadecimal string.');
@@ -212,7 +215,7 @@ export function claimIdBytes(claimId: string): Buffer {
 }
 
 /**
- * Spends the claims into change. `fundingIsAll`: all accounts that are looked in pay what is missing; else only the one
+ * Spends the claims into change. With `fundingIsAll`, all searched accounts pay a missing amount, otherwise only the one
  * that gets the change. Source: `jsonrpc_channel_abandon`, `jsonrpc_stream_abandon`.
  */
 export async function abandonClaims(

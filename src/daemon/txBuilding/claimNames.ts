@@ -1,11 +1,11 @@
 /**
- * Which names claims may be made under. Any name of the URL grammar will do; those of channels begin with `@`.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `valid_stream_name_or_error` and its siblings.
+ * Validates names of new claims. Any name of the URL grammar is valid; names of channels begin with `@`. Source: lbry-sdk
+ * lbry/extras/daemon/daemon.py `valid_stream_name_or_error` and its siblings.
  */
 import { parseUrl } from '../../metadata/url.js';
 import { failure } from '../base/daemonError.js';
 
-/** Throws where the name is none of a stream, or of a repost. */
+/** Throws if the name is invalid for a stream or a repost. */
 export function checkStreamName(name: string): void {
   const url = name === '' ? null : parseUrl(name);
   if (url === null) throw failure('Invalid stream name.');
@@ -14,7 +14,7 @@ export function checkStreamName(name: string): void {
   if (url.stream?.name !== name) throw failure('Stream name has invalid characters.');
 }
 
-/** Throws where the name is none of a collection. */
+/** Throws if the name is invalid for a collection. */
 export function checkCollectionName(name: string): void {
   if (name === '') throw failure('Collection name cannot be blank.');
   const url = parseUrl(name);
@@ -24,7 +24,7 @@ export function checkCollectionName(name: string): void {
   if (url.stream?.name !== name) throw failure('Collection name has invalid characters.');
 }
 
-/** Throws where the name is none of a channel. */
+/** Throws if the name is invalid for a channel. */
 export function checkChannelName(name: string): void {
   if (name === '') throw failure('Channel name cannot be blank.');
   const url = parseUrl(name);

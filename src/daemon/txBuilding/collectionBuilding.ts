@@ -31,12 +31,15 @@ export interface NewCollection {
   readonly name: string;
   readonly bidDewies: bigint;
   readonly allowDuplicateName: boolean;
-  /** `claims` among them. */
+  /** Claim arguments, including `claims`. */
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
 }
 
-/** Throws where the name will not do or is taken, where no such channel signs, `InsufficientFundsError`. */
+/**
+ * Creates a collection. Throws if the name is invalid or taken, or the signing channel is unavailable. Also throws
+ * `InsufficientFundsError`.
+ */
 export async function createCollection(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -64,14 +67,17 @@ export async function createCollection(
 export interface CollectionChange {
   readonly claimId: string;
   readonly bidDewies: bigint | undefined;
-  /** Drops all values, the claims in it and the channel first. */
+  /** Whether to remove all values first, including the claims in it and the channel. */
   readonly replace: boolean;
   readonly clearChannel: boolean;
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
 }
 
-/** Throws where the collection is not found, where no such channel signs, `InsufficientFundsError`. */
+/**
+ * Updates a collection. Throws if it is not found or the signing channel is unavailable. Also throws
+ * `InsufficientFundsError`.
+ */
 export async function updateCollection(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -91,7 +97,7 @@ export async function updateCollection(
   return txBuilder.held.with(find, async ([old]) => {
     if (old.claim?.kind !== 'collection')
       throw failure(`A claim with id '${change.claimId}' was found but it is not a collection.`);
-    // Before its channel is looked at, which cannot help.
+    // Checked before the channel is looked up, because an expired claim cannot be updated anyway.
     await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;

@@ -1,6 +1,6 @@
 /**
- * Where payments and claims go: the addresses that the wallet pays to, which are those of keys and, where said so, of
- * scripts. Source: lbry-sdk lbry/extras/daemon/daemon.py `valid_address_or_error`.
+ * Addresses for payments and claims. The wallet pays to addresses of keys and, where stated, of scripts. Source: lbry-sdk
+ * lbry/extras/daemon/daemon.py `valid_address_or_error`.
  */
 import { decodeDestination } from '../../script/address.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -12,8 +12,7 @@ import { payKeyHash, payScriptHash, type NewOutput } from '../wallet/tx/newOutpu
 const notAnAddress = (address: string): Error => failure(`'${address}' is not a valid address`);
 
 /**
- * The key hash of a P2PKH address, for outputs that hold claims and supports. Throws for every other text, including P2SH
- * addresses.
+ * Key hash of a P2PKH address, for outputs with claims and supports. Throws for any other text, including P2SH addresses.
  */
 export function keyHashOf(address: string, { addressPrefixes }: LedgerParams): Bytes {
   const destination = decodeDestination(address, addressPrefixes);

@@ -1,6 +1,6 @@
 /**
- * Converts amounts of other currencies: by fixed rates from the settings, and USD by the price of an exchange.
- * Source of the meaning: lbry-sdk lbry/extras/daemon/exchange_rate_manager.py `convert_currency`.
+ * Converts amounts of other currencies to LBC: by fixed rates from the settings, and USD also by an exchange's price. Source
+ * of the semantics: lbry-sdk lbry/extras/daemon/exchange_rate_manager.py `convert_currency`.
  */
 import { parseDecimal, type Decimal } from '../../metadata/decimal.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
@@ -9,11 +9,11 @@ import type { RateFeed } from './rateFeed.js';
 
 /** Decimal places of LBC. */
 const PLACES = 8;
-/** Amounts and rates that need more digits than this have no meaning. Arbitrary. */
+/** Maximum number of digits of amounts and rates. Arbitrary. */
 const MAX_DIGITS = 60;
 const RATE = /^([A-Za-z]{1,10})=(.+)$/;
 
-/** Dewies of an amount of LBC, the nearest, halves to the even one. */
+/** Amount of LBC in dewies, rounded half to even. */
 function dewiesOf({ digits, exponent }: Decimal): bigint {
   const shift = exponent + PLACES;
   if (shift >= 0) return digits * 10n ** BigInt(shift);
@@ -30,8 +30,8 @@ function decimalIn(text: string): Decimal | null {
 }
 
 /**
- * Converts by rates such as `USD=38.5`: LBC for one unit. USD without such a rate is converted by the feed, if there is one.
- * Throws `ValueError` at a rate of another form.
+ * Converts by rates such as `USD=38.5`: LBC per unit. USD without such a rate is converted by the feed, if there is one.
+ * Throws `ValueError` for a malformed rate.
  */
 export function exchangeBy(rates: readonly string[], feed?: Pick<RateFeed, 'lbcPerUsd'>): ExchangePort {
   const lbcFor = new Map<string, Decimal>([['LBC', { digits: 1n, exponent: 0 }]]);

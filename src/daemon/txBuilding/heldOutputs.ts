@@ -1,6 +1,6 @@
 /**
- * Outputs that a transaction in the making spends by name: claims, supports, whatever a call asks for. A caller that wants
- * one of them meanwhile waits, and looks for it again. Coins are not held here, but reserved in the ledger's database.
+ * Locks on specific outputs (claims, supports and others) that a transaction being built spends. Another caller that needs
+ * one of them waits and then searches again. Coins are not locked here but reserved in the ledger's database.
  */
 import type { Txo } from '../txo/txo.js';
 
@@ -8,12 +8,12 @@ const keyOf = (txo: Txo): string => `${txo.txidHex}:${txo.nout}`;
 
 export class HeldOutputs {
   readonly #held = new Map<string, Promise<void>>();
-  /** Entries released during a lookup, with a set for each lookup. */
+  /** Outputs released during each running lookup. */
   readonly #lookers = new Set<Set<string>>();
 
   /**
-   * Runs `use` with what `find` finds, when no other caller holds any of it. `find` may be called more than once, since what
-   * it found may be spent by who held it.
+   * Runs `use` with the outputs that `find` returns, once no other caller has a lock on them. `find` may be called several
+   * times, because the previous holder may have spent the outputs.
    */
   async with<Found extends readonly Txo[], Result>(
     find: () => Promise<Found>,
@@ -27,7 +27,7 @@ export class HeldOutputs {
     }
   }
 
-  /** Holds what is found in the same turn in which it is seen to be free. */
+  /** Locks the outputs in the same turn of the event loop in which they are seen to be free. */
   async #hold<Found extends readonly Txo[]>(
     find: () => Promise<Found>,
   ): Promise<{ readonly found: Found; letGo(): void }> {

@@ -1,6 +1,6 @@
 /**
- * Coins that pay, out of what accounts have: chosen by the strategy of the settings and reserved at once, so
- * that no two transactions get one coin. Source: lbry-sdk lbry/wallet/ledger.py `get_spendable_utxos`.
+ * Selects coins of accounts with the configured strategy and reserves them immediately, so that no two transactions get the
+ * same coin. Source: lbry-sdk lbry/wallet/ledger.py `get_spendable_utxos`.
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { SerialQueue } from '../../scheduler/serialQueue.js';
@@ -17,7 +17,10 @@ import { COST_OF_CHANGE, SPENDING_FEE } from '../wallet/tx/draft.js';
 import { AccountCoins, CoinGone, COINS_A_STEP, type NumberedCoin } from './accountCoins.js';
 import type { LedgerPort } from './ports.js';
 
-/** Coins may be spent between looking and reserving; more often than this in a row something else is wrong. Arbitrary. */
+/**
+ * Maximum number of attempts. A selected coin may be spent before its reservation; more consecutive failures have another
+ * cause. Arbitrary.
+ */
 const MAX_ATTEMPTS = 20;
 const RANDOM_BYTES = 6;
 const RANDOM_RANGE = 2 ** (8 * RANDOM_BYTES);
@@ -33,8 +36,8 @@ export class InputChoice {
   }
 
   /**
-   * Reserved coins that pay the deficit and what spending them costs; none where there are not enough. `largest` takes as few
-   * coins as possible.
+   * Selects and reserves coins for the deficit and the cost of spending them. Empty if there are not enough. `largest` uses
+   * as few coins as possible.
    */
   choose(
     accountIds: readonly string[],
@@ -52,7 +55,7 @@ export class InputChoice {
     });
   }
 
-  /** Null if a coin went while it was chosen. */
+  /** Selects coins once. Resolves to null if a coin was spent during the selection. */
   async #chosen(
     accountIds: readonly string[],
     deficit: bigint,
@@ -86,7 +89,7 @@ export class InputChoice {
   }
 }
 
-/** The largest coins that pay the target together; none where all do not. */
+/** The largest coins that together pay the target; empty if all coins do not suffice. */
 async function largestFirst(coins: AccountCoins, target: bigint): Promise<readonly NumberedCoin[]> {
   const chosen: NumberedCoin[] = [];
   let sum = 0n;
@@ -94,7 +97,7 @@ async function largestFirst(coins: AccountCoins, target: bigint): Promise<readon
     const amounts = await coins.below(below);
     if (amounts.length === 0) return [];
     for (const { effectiveAmount, count } of amounts) {
-      // What spending it costs is more than it pays.
+      // Spending the coin costs more than it pays.
       if (effectiveAmount <= 0n) return [];
       const needed = Number((target - sum + effectiveAmount - 1n) / effectiveAmount);
       const taken = await coins.take({ effectiveAmount, count: Math.min(count, Math.max(1, needed)) });

@@ -1,7 +1,7 @@
 /**
- * The channel that signs the update of a signed claim when the command names none. The claim stays in its channel, or the update
- * is refused: no update takes a claim out of its channel unless the command says so.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_stream_update`, which signs with the channel that the wallet knows.
+ * Signing channel for the update of a signed claim if the command names none. The claim stays in its channel, or the update
+ * is refused. A claim leaves its channel only by explicit command. Source: lbry-sdk lbry/extras/daemon/daemon.py
+ * `jsonrpc_stream_update`, which signs with the channel that the wallet knows.
  */
 import { hashToHex } from '../../util/bytes.js';
 import { DaemonError, failure } from '../base/daemonError.js';
@@ -14,10 +14,9 @@ const CHOICES =
   'Name another channel with --channel_id, or take the claim out of its channel with --clear_channel.';
 
 /**
- * Null if the claim has no channel. A channel that no account holds, be it that it went to another wallet, signs when the
- * wallet has the key that it carries now, which the hub reports. Throws `PrivateKeyNotFoundError` where the wallet lacks
- * that key, `InputValueError` where the channel no longer exists, and an error of the class `Exception` where no hub can be
- * asked.
+ * Resolves to null if the claim has no channel. If no account owns the channel, the wallet can still sign with the channel's
+ * present key, which the hub reports. Throws `PrivateKeyNotFoundError` without that key, `InputValueError` if the channel no
+ * longer exists, and an error of the class `Exception` if no hub is available.
  */
 export async function keptChannel(
   { ledger, claims }: Pick<TxBuildingPorts, 'ledger' | 'claims'>,

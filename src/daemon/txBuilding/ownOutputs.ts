@@ -1,6 +1,6 @@
 /**
- * Outputs of a wallet's accounts: claims, supports, channels to sign with; and how they are asked for.
- * Source: lbry-sdk lbry/wallet/database.py `get_claims`, lbry/extras/daemon/daemon.py `get_channel_or_error`.
+ * Queries of a wallet's own outputs: claims, supports, and channels for signing. Source: lbry-sdk lbry/wallet/database.py
+ * `get_claims`, lbry/extras/daemon/daemon.py `get_channel_or_error`.
  */
 import { channelPublicKey } from '../../metadata/channelSignature.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
@@ -13,13 +13,13 @@ import type { Bytes } from '../../util/bytes.js';
 
 export const idsOf = (accounts: readonly AccountPort[]): string[] => accounts.map(({ id }) => id);
 
-/** The key that the channel's claim carries, 33 bytes; null if it carries none or is not a channel. */
+/** Public key in the channel's claim, 33 bytes; null if it has none or is not a channel. */
 export function publicKeyOf(txo: Txo): Bytes | null {
   const type = txo.claim?.claim.type;
   return type?.case === 'channel' ? channelPublicKey(type.value.publicKey) : null;
 }
 
-/** The secret of a channel, from whichever account of the wallet has it. */
+/** Private key of a channel, from any account of the wallet. */
 export function channelSecret(txo: Txo, wallet: WalletPort): Bytes | null {
   const publicKey = publicKeyOf(txo);
   if (publicKey === null) return null;
@@ -30,7 +30,7 @@ export function channelSecret(txo: Txo, wallet: WalletPort): Bytes | null {
   return null;
 }
 
-/** An output as a row has it; of a channel it is noted whether the wallet can sign for it. */
+/** Output from a row. For a channel, notes whether the wallet can sign for it. */
 export function txoOf(row: TxoRow, wallet: WalletPort): Txo {
   const txo = new Txo(row);
   if (row.txoType === TXO_TYPE.channel) txo.notes.hasSigningKey = channelSecret(txo, wallet) !== null;
@@ -48,20 +48,20 @@ export function unspent(ledger: LedgerPort, filter: TxoFilter): Promise<TxoRow[]
   return ledger.database.txos({ ...filter, isSpent: false, isMyOutput: true });
 }
 
-/** Names a channel: by its claim id, else by its name, among those of the accounts or of all. */
+/** Selects a channel by its claim id, otherwise by its name, among those of the given accounts or of all. */
 export interface ChannelChoice {
   readonly channelId?: string | undefined;
   readonly channelName?: string | undefined;
   readonly channelAccountIds?: readonly string[] | undefined;
 }
 
-/** A channel of the wallet, and what it signs with. */
+/** A channel of the wallet with its signing key. */
 export interface OwnChannel {
   readonly txo: Txo;
   readonly signing: SigningChannel;
 }
 
-/** Throws `ValueError` where there is not just one such channel, `PrivateKeyNotFoundError` where it cannot sign. */
+/** Finds a channel. Throws `ValueError` if there is not exactly one match, and `PrivateKeyNotFoundError` without its key. */
 export async function ownChannel(
   ledger: LedgerPort,
   wallet: WalletPort,

@@ -1,7 +1,7 @@
 /**
- * Payments: to addresses, between accounts, out of time locks, and of whatever outputs into change.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_wallet_send`, `jsonrpc_account_deposit`, `jsonrpc_txo_spend`,
- * lbry/wallet/account.py `fund`.
+ * Payments: to addresses, between accounts, from time locks, and of selected outputs into change. Source: lbry-sdk
+ * lbry/extras/daemon/daemon.py `jsonrpc_wallet_send`, `jsonrpc_account_deposit`, `jsonrpc_txo_spend`, lbry/wallet/account.py
+ * `fund`.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { formatOutPoint } from '../../primitives/transaction.js';
@@ -19,20 +19,23 @@ import type { GivenOutput, MadeTransaction, TxBuilder, SendOptions } from './txB
 import { givenOf, unspent } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
 
-/** A standard transaction has at most 100,000 bytes, and a payment 34. Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`. */
+/**
+ * Maximum number of outputs. A standard transaction has at most 100,000 bytes, and a payment 34. Source: lbrycrd policy.h
+ * `MAX_STANDARD_TX_WEIGHT`.
+ */
 const MAX_OUTPUTS = 2900;
-/** Inputs of a standard transaction, 148 bytes each. */
+/** Maximum number of inputs of a standard transaction, 148 bytes each. */
 const MAX_INPUTS = 670;
 
 export interface Payment {
   readonly amountDewies: bigint;
-  /** Each gets the amount. */
+  /** Addresses; each gets the amount. */
   readonly addresses: readonly string[];
   readonly changeAccountId?: string | undefined;
   readonly fundingAccountIds?: readonly string[] | undefined;
 }
 
-/** Throws where an address is none, `InsufficientFundsError`, `AssertionError` while locked. */
+/** Sends a payment. Throws for an invalid address. Also throws `InsufficientFundsError`, and `AssertionError` while locked. */
 export async function sendPayment(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -52,9 +55,9 @@ export interface Transfer {
   readonly toAccount?: string | undefined;
   readonly fromAccount?: string | undefined;
   readonly amountDewies: bigint;
-  /** Sends all coins instead of an amount. */
+  /** Whether to send all coins instead of an amount. */
   readonly everything: boolean;
-  /** Equal parts of the amount. */
+  /** Number of equal outputs into which the amount is split. */
   readonly outputs: number;
 }
 
@@ -96,21 +99,21 @@ export interface Deposit {
   readonly nout: number;
   /** Hex. */
   readonly redeemScript: string;
-  /** In wallet import format, of the compressed form. */
+  /** Private key in wallet import format for a compressed public key. */
   readonly privateKey: string;
   readonly toAccount?: string | undefined;
 }
 
 const PRIVATE_KEY_SIZE = 32;
 
-/** 32 bytes between the network's byte and the mark of a compressed key. Throws `ValueError`. */
+/** Private key of 32 bytes, between the network byte and the marker of a compressed key. Throws `ValueError`. */
 function secretOf(privateKey: string): Buffer {
   const secret = decodeBase58Check(privateKey)?.subarray(1, -1);
   if (secret?.length === PRIVATE_KEY_SIZE) return secret;
   throw badValue('The private key is none in wallet import format.');
 }
 
-/** Spends an output under a time lock into an account. Throws where the output, the script or the key do not fit. */
+/** Spends a time-locked output into an account. Throws if the output, the script or the key do not match. */
 export async function depositTimeLock(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -167,15 +170,15 @@ async function outputAt({ ports: { ledger } }: TxBuilder, txid: string, nout: nu
 
 export interface Sweep {
   readonly accountId?: string | undefined;
-  /** What is spent; the accounts are put in, and that it is unspent and theirs. */
+  /** Filter of the outputs to spend. The accounts and the conditions "unspent" and "mine" are added. */
   readonly filter: TxoFilter;
   /** Largest number of inputs of a transaction. */
   readonly batchSize: number;
 }
 
 /**
- * Spends outputs into change, the last of the list first; a transaction a batch. All are made before one is sent; those
- * that are not sent because one failed are released. Throws `InsufficientFundsError`.
+ * Spends outputs into change, from the end of the list, in one transaction per batch. All are built before the first is
+ * sent. After a failure the unsent ones are released. Throws `InsufficientFundsError`.
  */
 export async function spendOutputs(
   txBuilder: TxBuilder,

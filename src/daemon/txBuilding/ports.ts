@@ -1,4 +1,4 @@
-/** What making transactions takes from the ledger, from wallets and from the daemon, as narrow as it is needed. */
+/** Minimal interfaces of ledger, wallets and daemon for building transactions. */
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import type { Clock, RandomSource } from '../base/clock.js';
@@ -36,37 +36,40 @@ export interface ChannelKeyPair {
 
 export interface AccountPort {
   readonly id: string;
-  /** Whether it has a private key, locked or not: one that a channel was imported for may have the public one alone. */
+  /**
+   * Whether the account has a private key, locked or not. An account created for an imported channel may have only the
+   * public key.
+   */
   readonly isSpendable: boolean;
   /** Reserves a receiving address for a transaction until it is freed. */
   takeReceivingAddress(): Promise<string>;
   nextChangeKeyHash(): Promise<Bytes>;
   /** Whether change goes to a witness program of the key hash (P2WPKH). */
   readonly paysToWitness?: boolean;
-  /** No transaction will pay to it that does not by then. */
+  /** Ends the reservation of an address. */
   freeAddress(address: string): void;
   freeChangeKeyHash(keyHash: Bytes): void;
-  /** The private key of one of the account's addresses; null if it has no such address. Throws while locked. */
+  /** Private key of one of the account's addresses; null for another address. Throws while locked. */
   privateKeyOf(pubkeyHash: Bytes): Promise<Bytes | null> | Bytes | null;
   readonly channelKeys: {
-    /** The secret to a channel's public key of 33 bytes; null if it is not known. */
+    /** Private key for a channel's public key of 33 bytes; null if unknown. */
     keyFor(publicKey: Bytes): Bytes | null;
-    /** A key that no channel of the account carries. */
+    /** Next key that no channel of the account uses. */
     next(): Promise<ChannelKeyPair>;
-    /** Files a key in the wallet, which is not saved by that. */
+    /** Adds a key to the wallet without saving the wallet. */
     import(secret: Bytes): ChannelKeyPair;
   };
 }
 
 export interface WalletPort {
-  /** The first is the default one. */
+  /** Accounts; the first is the default. */
   readonly accounts: readonly AccountPort[];
-  /** The default one without an id. Throws `ValueError` where there is none. */
+  /** The account with an id; the default account without one. Throws `ValueError` if there is none. */
   account(id?: string): AccountPort;
   accountsOrAll(ids?: readonly string[]): readonly AccountPort[];
-  /** The account that has the address; null if none has. */
+  /** Account that owns the address; null if none. */
   accountOf(address: string): Promise<AccountPort | null>;
-  /** Adds an account of a form as in the wallet's file, on disk when it resolves. Throws `ValueError`. */
+  /** Adds an account in the form of the wallet file. It is on disk when it resolves. Throws `ValueError`. */
   addAccount(account: JsonObject): Promise<AccountPort>;
   /** Throws `AssertionError`. */
   assertUnlocked(): void;
@@ -74,60 +77,61 @@ export interface WalletPort {
   save(): Promise<void>;
 }
 
-/** Claims of everyone, as the claim index has them; null for what is not found, or not as it says. */
+/** Claims of any party from the claim index; null for a claim that is not found or not as specified. */
 export interface ClaimsPort {
   /** The wallet or account with this printed id. */
   byId(claimId: string): Promise<Txo | null>;
   at(url: string): Promise<Txo | null>;
-  /** The channel that carries the key of that address. */
+  /** Channel with the key of that address. */
   channelOfKey(keyAddress: string): Promise<Txo | null>;
 }
 
 export interface ExchangePort {
-  /** What an amount of a currency (LBC, BTC, USD) is worth. Throws `CurrencyConversionError`. */
+  /** Value of an amount of a currency (LBC, BTC, USD) in dewies. Throws `CurrencyConversionError`. */
   toDewies(currency: string, amount: string): bigint;
 }
 
-/** A stream that was made of a file, whose claim is not sent yet. */
+/** A stream created from a file whose claim is not broadcast yet. */
 export interface FileStream {
   /** 48 bytes. */
   readonly sdHash: Bytes;
   /** SHA-384 of the file, 48 bytes. */
   readonly fileHash: Bytes;
-  /** The claim went out. `replaced`: the descriptor of the stream in whose place it comes, which is deleted. */
+  /** Called after the broadcast of the claim. `replaced` is the descriptor hash of the replaced stream, which is deleted. */
   published(claim: Txo, replaced: string | null): Promise<void>;
-  /** The claim did not go out: blobs and rows go. */
+  /** Called if the claim was not broadcast: deletes blobs and rows. */
   discard(): Promise<void>;
 }
 
-/** A file that was looked at, and is to be published. */
+/** An inspected file that is to be published. */
 export interface PreparedFile {
-  /** What the claim says of it, as arguments of commands. Hashes are zeros until the stream is made. */
+  /** Claim fields of the file as command arguments. Hashes are zeros until the stream is created. */
   readonly fields: Readonly<Record<string, JsonValue | undefined>>;
-  /** The extension that fits its content; null if the content shows none. */
+  /** Extension by the file's content; null if its type is unknown. */
   readonly contentExtension: string | null;
   makeStream(): Promise<FileStream>;
 }
 
 export interface FileChoice {
   readonly path: string;
-  /** Refuse a film that cannot be played while it is loaded. */
+  /** Whether to refuse a video that cannot be streamed. */
   readonly validate: boolean;
-  /** Publish a copy that can instead. */
+  /** Whether to publish a streamable copy instead. */
   readonly optimize: boolean;
 }
 
 export interface PublishingPort {
   /**
-   * `given`: arguments of the command, which go before what the file shows. `withHash`: also its hash, for a preview. Throws
-   * `MissingPublishedFileError`, `EmptyPublishedFileError`, `FileNotFoundError` without ffmpeg, and where the check refuses it.
+   * Inspects a file. `given` are arguments of the command, which take precedence over the file's data. `withHash` adds the
+   * hash, for a preview. Throws `MissingPublishedFileError`, `EmptyPublishedFileError`, `FileNotFoundError` without ffmpeg,
+   * and the refusal of the check.
    */
   prepare(
     choice: FileChoice,
     given: Readonly<Record<string, JsonValue | undefined>>,
     withHash: boolean,
   ): Promise<PreparedFile>;
-  /** The claim of a stream went out without a new file: a file that is here belongs to it from then on. */
+  /** Called after the broadcast of a stream's claim without a new file: links an existing file of the stream to it. */
   moved(claim: Txo): Promise<void>;
 }
 
@@ -140,7 +144,7 @@ export interface TxBuildingPorts {
   readonly ledger: LedgerPort;
   readonly claims: ClaimsPort;
   readonly exchange: ExchangePort;
-  /** Throws where the component `file_manager` does not run. */
+  /** Publishing. Throws if the component `file_manager` does not run. */
   readonly publishing: () => PublishingPort;
   /** Whether it runs. */
   readonly hasFiles: () => boolean;

@@ -1,7 +1,6 @@
 /**
- * Buying claims: the price goes to the seller, with a receipt behind it.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_purchase_create`, lbry/wallet/manager.py
- * `create_purchase_transaction`.
+ * Purchases of claims: a payment to the seller, followed by a receipt output. Source: lbry-sdk lbry/extras/daemon/daemon.py
+ * `jsonrpc_purchase_create`, lbry/wallet/manager.py `create_purchase_transaction`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import { feeCurrencies, formatFeeAddress, formatFeeAmount } from '../../metadata/fee.js';
@@ -17,7 +16,7 @@ import type { AccountPort, ExchangePort, KeyFeeLimit, TxBuildingPorts, WalletPor
 
 export interface Purchase {
   readonly claimId?: string | undefined;
-  /** Taken where no claim id is given. */
+  /** Used if no claim id is given. */
   readonly url?: string | undefined;
   readonly fundingAccountIds?: readonly string[] | undefined;
   readonly allowDuplicatePurchase: boolean;
@@ -36,7 +35,7 @@ async function claimToBuy({ ports: { claims } }: TxBuilder, { claimId, url }: Pu
   return claim;
 }
 
-/** The price that a stream's claim asks; undefined without one, or where it is of no amount. */
+/** Price in a stream's claim; undefined without one or without an amount. */
 export const priceIn = (txo: Txo): Fee | undefined => {
   const fee = feeIn(txo);
   return fee && fee.amount > 0n ? fee : undefined;
@@ -45,7 +44,7 @@ export const priceIn = (txo: Txo): Fee | undefined => {
 const feeIn = ({ claim }: Txo): Fee | undefined =>
   claim?.claim.type.case === 'stream' ? claim.claim.type.value.fee : undefined;
 
-/** The limit in dewies. A limit without a rate bars every purchase: no one knows whether the price is below it. */
+/** Limit in dewies. A limit in a currency without a rate prevents every purchase, because the price cannot be compared. */
 function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, price: bigint): bigint {
   try {
     return exchange.toDewies(currency, amount);
@@ -59,7 +58,7 @@ function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, pric
   }
 }
 
-/** What the fee is in dewies, unless that is above the limit. Throws `KeyFeeAboveMaxAllowedError`, `CurrencyConversionError`. */
+/** Fee in dewies. Throws `KeyFeeAboveMaxAllowedError` above the limit, and `CurrencyConversionError`. */
 function priceOf(
   fee: Fee,
   { exchange, settings: { maxKeyFee } }: TxBuildingPorts,
@@ -80,7 +79,7 @@ function priceOf(
   );
 }
 
-/** Throws where the claim is not found, has no price, is bought already, or costs too much. */
+/** Buys a claim. Throws if it is not found, has no price, is already bought, or exceeds the limit. */
 export async function buyClaim(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -109,7 +108,7 @@ export async function buyClaim(
   });
 }
 
-/** The payment for a claim with its receipt. Throws where the claim has no price or costs too much. */
+/** Payment for a claim with its receipt. Throws if the claim has no price or exceeds the limit. */
 function purchasePlan(
   { ports }: TxBuilder,
   wallet: WalletPort,
@@ -133,8 +132,8 @@ function purchasePlan(
 }
 
 /**
- * The same, signed and not sent, out of all accounts of the wallet: it must be sent or released. Source: lbry-sdk
- * lbry/wallet/manager.py `create_purchase_transaction`.
+ * Builds and signs a purchase from all accounts of the wallet without sending it. The caller must send or release it.
+ * Source: lbry-sdk lbry/wallet/manager.py `create_purchase_transaction`.
  */
 export function buildPurchase(
   txBuilder: TxBuilder,

@@ -15,13 +15,13 @@ export const RATE_SOURCES = ['', 'mexc'] as const;
 export const CALL_INTERVAL_MS = 3_600_000;
 /** Interval after a failed call. Arbitrary. */
 export const RETRY_INTERVAL_MS = 600_000;
-/** An older rate is not used. */
+/** Maximum age of a usable rate. */
 const MAX_AGE_SEC = 86_400;
 /** Arbitrary. */
 const TIMEOUT_MS = 30_000;
-/** Maximum size of an answer; a normal one has about fifty bytes. Arbitrary. */
+/** Maximum size of a response; a normal one has about fifty bytes. Arbitrary. */
 const MAX_ANSWER_SIZE = 4096;
-/** Digits of LBC for one USD beyond those of the price. Arbitrary: far more than an amount has. */
+/** Additional digits of the LBC rate for one USD. Arbitrary: far more than an amount has. */
 const EXTRA_DIGITS = 20;
 /** Prices outside these bounds, in USD for one LBC, are rejected as wrong. Arbitrary. */
 const PRICE_RANGE = [1e-9, 1e6] as const;
@@ -29,7 +29,7 @@ const SYMBOL = 'LBCUSDT';
 
 export type RateFeedStatus = {
   readonly source: string;
-  /** USD for one LBC as the source wrote it; null before the first answer. */
+  /** USD per LBC as text from the source; null before the first response. */
   readonly usd_per_lbc: string | null;
   readonly age_seconds: number | null;
   /** Whether the rate is recent enough to be used. */
@@ -63,7 +63,7 @@ export class RateFeed {
     this.#port = port;
   }
 
-  /** Queries now and then every hour. Does nothing without a source. */
+  /** Queries the source immediately and then every hour. Does nothing without a source. */
   start(): void {
     this.stop();
     if (this.#port.source() !== '') void this.#ask();
@@ -94,7 +94,7 @@ export class RateFeed {
     return this.#price && Math.floor((this.#port.clock.nowMs() - this.#price.atMs) / 1000);
   }
 
-  /** LBC for one USD; null without a source. Throws `CurrencyConversionError` where the source gave no price for a day. */
+  /** LBC per USD; null without a source. Throws `CurrencyConversionError` if the last price is older than a day. */
   lbcPerUsd(): Decimal | null {
     const source = this.#port.source();
     if (source === '') return null;
@@ -176,7 +176,7 @@ function parseAnswer(text: string): { symbol?: unknown; price?: unknown } {
   }
 }
 
-/** One divided by the decimal, rounded down at the last of `EXTRA_DIGITS` digits. */
+/** Reciprocal of a decimal, rounded down to `EXTRA_DIGITS` digits. */
 function inverse({ digits, exponent }: Decimal): Decimal {
   const places = digits.toString().length + EXTRA_DIGITS;
   return { digits: 10n ** BigInt(places) / digits, exponent: -exponent - places };

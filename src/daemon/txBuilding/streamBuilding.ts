@@ -1,6 +1,6 @@
 /**
- * Streams without a file of their own, reposts, and publishing, which is the one or the other of making and updating.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_publish`, `jsonrpc_stream_*`.
+ * Streams, reposts, and `publish`, which creates or updates a stream. Source: lbry-sdk lbry/extras/daemon/daemon.py
+ * `jsonrpc_publish`, `jsonrpc_stream_*`.
  */
 import { clone } from '@bufbuild/protobuf';
 import { newClaim } from '../../metadata/claimFields.js';
@@ -43,7 +43,7 @@ export interface NewStream {
   readonly file?: FileChoice | undefined;
 }
 
-/** The arguments with the address that the price is paid to: the one that was given, else, with a price, that of the claim. */
+/** Adds the fee address to the arguments: the given one, otherwise the claim's address if there is a price. */
 function withFeeAddress(ledger: LedgerPort, fields: ClaimArguments, { address }: Holding): ClaimArguments {
   const { fee_address: given, fee_amount: amount, fee_currency: currency } = fields;
   if (typeof given === 'string') {
@@ -53,7 +53,10 @@ function withFeeAddress(ledger: LedgerPort, fields: ClaimArguments, { address }:
   return amount === undefined && currency === undefined ? fields : { ...fields, fee_address: address };
 }
 
-/** Throws where the name will not do or is taken, where no such channel signs, `InsufficientFundsError`. */
+/**
+ * Creates a stream. Throws if the name is invalid or taken, or the signing channel is unavailable. Also throws
+ * `InsufficientFundsError`.
+ */
 export function createStream(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -63,7 +66,7 @@ export function createStream(
   return txBuilder.withName(stream.name, () => newStream(txBuilder, wallet, stream, options));
 }
 
-/** For a caller that holds the lock of the name. */
+/** Creates a stream for a caller that holds the lock of the name. */
 function newStream(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -75,7 +78,7 @@ function newStream(
   );
 }
 
-/** Like `createStream`; throws besides where `claimId` is none. */
+/** Like `createStream`; also throws for an invalid `claimId`. */
 export function createRepost(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -117,7 +120,7 @@ async function create(
   });
 }
 
-/** A stream's claim with the arguments of the command, and with what its file shows. */
+/** Stream claim with the arguments of the command and the data of its file. */
 function streamClaim(claim: Claim, fields: ClaimArguments, prepared: PreparedFile | null): Claim {
   if (prepared === null) return withArguments(claim, fields);
   return withArguments(claim, { ...fields, ...prepared.fields }, prepared.contentExtension);
@@ -134,9 +137,9 @@ const isCertainlyUnsent = (error: unknown, isSending: boolean): boolean =>
   !isSending || (error instanceof DaemonError && error.name === 'RPCError');
 
 /**
- * Makes and sends the claim. The stream of its file is made once coins are reserved, so that nothing is written without funds,
- * and before signatures, which are over its real hashes. Where the claim does not go out the stream goes too. An old stream
- * is deleted after the new claim went out.
+ * Builds and broadcasts the claim. The stream of its file is created after the coins are reserved, so that nothing is
+ * written without funds, and before the signatures, which cover its real hashes. If the broadcast fails, the stream is
+ * deleted. An old stream is deleted after the broadcast of the new claim.
  */
 async function publishClaim(
   txBuilder: TxBuilder,
@@ -184,7 +187,7 @@ function withSource(claim: Claim, { sdHash, fileHash }: FileStream): Claim {
   return changed;
 }
 
-/** The hash of the descriptor that a claim names, hexadecimal digits. */
+/** Descriptor hash in a claim, as hexadecimal digits. */
 function sourceHash(claim: Claim | undefined): string | null {
   const hash = claim?.type.case === 'stream' ? claim.type.value.source?.sdHash : undefined;
   return hash === undefined || hash.length === 0 ? null : Buffer.from(hash).toString('hex');
@@ -193,7 +196,7 @@ function sourceHash(claim: Claim | undefined): string | null {
 export interface StreamChange {
   readonly claimId: string;
   readonly bidDewies: bigint | undefined;
-  /** Drops all values but the source, and the channel, first. */
+  /** Whether to remove all values except the source first, including the channel. */
   readonly replace: boolean;
   readonly clearChannel: boolean;
   readonly fields: ClaimArguments;
@@ -204,7 +207,10 @@ export interface StreamChange {
 
 const badClaim = (message: string): DaemonError => new DaemonError('InputValueError', message);
 
-/** Throws where the stream or repost is not found, where no such channel signs, `InsufficientFundsError`. */
+/**
+ * Updates a stream or repost. Throws if it is not found or the signing channel is unavailable. Also throws
+ * `InsufficientFundsError`.
+ */
 export async function updateStream(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -225,7 +231,7 @@ export async function updateStream(
     const kind = old.claim?.kind;
     if (!old.claim || (kind !== 'stream' && kind !== 'repost'))
       throw badClaim(`A claim with id '${change.claimId}' was found but it is not a stream or repost claim.`);
-    // Before its channel and its file are looked at: neither can help.
+    // Checked before the channel and the file, because an expired claim cannot be updated anyway.
     await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;
@@ -247,7 +253,7 @@ export async function updateStream(
   });
 }
 
-/** What is left of a claim when all values are replaced: the source of a stream and what kind of media it is. */
+/** Remainder of a claim when all values are replaced: the source of a stream and its media type. */
 function replacedClaim({ type }: Claim): Claim {
   const claim = newClaim(type.case === 'repost' ? 'repost' : 'stream');
   if (type.case === 'repost' && claim.type.case === 'repost')
@@ -262,7 +268,7 @@ function replacedClaim({ type }: Claim): Claim {
 
 export interface Publication {
   readonly name: string;
-  /** Must be there for what is new. */
+  /** Required for a new stream. */
   readonly bidDewies: bigint | undefined;
   readonly allowDuplicateName: boolean;
   readonly clearChannel: boolean;
@@ -272,7 +278,7 @@ export interface Publication {
   readonly file?: FileChoice | undefined;
 }
 
-/** Makes a stream, or replaces the one that the wallet has at the name. Throws where it has several there. */
+/** Creates a stream, or updates the wallet's stream with this name. Throws if there are several. */
 export async function publish(
   txBuilder: TxBuilder,
   wallet: WalletPort,

@@ -1,6 +1,6 @@
 /**
- * Supports: amounts behind a claim, kept or given away, with a comment or signed by a channel or bare; and taking them back.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_support_create`, `jsonrpc_support_abandon`.
+ * Supports of claims, owned or given as tips, optionally with a comment and signed by a channel; and their removal. Source:
+ * lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_support_create`, `jsonrpc_support_abandon`.
  */
 import { create } from '@bufbuild/protobuf';
 import { SupportSchema } from '../../metadata/messages/claim_pb.js';
@@ -25,13 +25,16 @@ import type { WalletPort } from './ports.js';
 export interface NewSupport {
   readonly claimId: string;
   readonly amountDewies: bigint;
-  /** Given to who holds the claim, instead of being kept. */
+  /** Whether the support is given to the owner of the claim. */
   readonly isTip: boolean;
   readonly comment: string | undefined;
   readonly signing: ChannelChoice;
 }
 
-/** Throws where the claim is not found, where no such channel signs, `InsufficientFundsError`. */
+/**
+ * Creates a support. Throws if the claim is not found or the signing channel is unavailable. Also throws
+ * `InsufficientFundsError`.
+ */
 export async function createSupport(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -63,11 +66,11 @@ function tippedKeyHash(claim: Txo): Buffer {
 }
 
 export interface AbandonedSupports extends OutputChoice {
-  /** Stays as one support. */
+  /** Amount that remains as one support. */
   readonly keepDewies: bigint;
 }
 
-/** Spends the supports into change. Throws where there are none, `InsufficientFundsError`. */
+/** Spends the supports into change. Throws if there are none. Also throws `InsufficientFundsError`. */
 export async function abandonSupports(
   txBuilder: TxBuilder,
   wallet: WalletPort,

@@ -1,7 +1,7 @@
 /**
- * Makes transactions of a wallet and sends them: coins are chosen and reserved, change is given, inputs are signed; what
- * was reserved is free again wherever that fails, and after a preview. Knows nothing of what the outputs say.
- * Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, lbry/wallet/ledger.py `broadcast_or_release`.
+ * Builds and sends transactions of a wallet: selects and reserves coins, adds change, and signs inputs. Reservations are
+ * released after a failure and after a preview. The content of outputs does not matter here. Source: lbry-sdk
+ * lbry/wallet/transaction.py `Transaction.create`, lbry/wallet/ledger.py `broadcast_or_release`.
  */
 import { formatOutPoint, txid, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
@@ -32,58 +32,58 @@ import type { AccountPort, TxBuildingPorts, WalletPort } from './ports.js';
 /** Parts of a transaction. */
 export interface Plan {
   readonly wallet: WalletPort;
-  /** Outputs that it spends whatever else it needs, in this order, first. */
+  /** Outputs that are spent in any case, as the first inputs in this order. */
   readonly given?: readonly GivenOutput[];
   readonly outputs: readonly NewOutput[];
-  /** Pay what is missing. */
+  /** Accounts that pay the missing amount. */
   readonly funding: readonly AccountPort[];
-  /** Gets what is left. */
+  /** Account that gets the change. */
   readonly change: AccountPort;
-  /** Changes what hangs on the first input, once that is known. */
+  /** Changes data that depends on the first input, once that is known. */
   readonly finish?: (draft: Draft) => Draft | Promise<Draft>;
   /** Notes on the first output. */
   readonly notes?: TxoNotes;
-  /** Done once the transaction is made, before it is sent; not for a preview. */
+  /** Called after the transaction is built, before it is sent; not for a preview. */
   readonly beforeSending?: () => Promise<void>;
-  /** Private key to a key hash that no account has. */
+  /** Private key for a key hash that no account has. */
   readonly extraKey?: { readonly pubkeyHash: Bytes; readonly privateKey: Bytes };
   /**
-   * False: fails for lack of coins although other transactions are about to give change. For calls that build several
-   * transactions before they send the first one, which would wait for themselves.
+   * False means to fail without enough coins, even if unsent transactions may give change. Needed by calls that build
+   * several transactions before they send the first one, as they would wait for themselves.
    */
   readonly waitsForChange?: boolean;
 }
 
 export interface GivenOutput {
   readonly txo: Txo;
-  /** Coins are reserved, lest they are chosen as well. */
+  /** Whether the output is a coin, which is reserved so that coin selection cannot select it again. */
   readonly isCoin: boolean;
-  /** The redeem script of a time lock. */
+  /** Redeem script of a time lock. */
   readonly redeemScript?: Bytes;
 }
 
 /** A signed transaction whose coins are reserved. */
 export interface MadeTransaction extends ShownTransaction {
   readonly reserved: readonly OutPointRef[];
-  /** Called once it is sent or released: others may have its change address, and look for its change. */
+  /** Called after the transaction is sent or released. Others may then use its change address and search for its change. */
   readonly settled: () => void;
 }
 
 export interface SendOptions {
-  /** Made and shown, but not sent. */
+  /** Whether the transaction is built and shown, but not sent. */
   readonly preview: boolean;
 }
 
 /** Time limit of a blocking call: ten minutes. Source: lbry-sdk lbry/wallet/ledger.py `wait`. */
 const BLOCKING_MS = 600_000;
 
-/** A standard transaction has at most this many bytes: it has no witness. Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`. */
+/** Maximum size of a standard transaction without a witness. Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`. */
 const MAX_STANDARD_SIZE = 100_000;
 
 interface UnsentTransaction {
   /** Accounts that pay or get change. */
   readonly accountIds: ReadonlySet<string>;
-  /** Resolves when it is sent or released to true, and to false if it found no coins. */
+  /** Resolves to true when the transaction is sent or released, or to false if it found no coins. */
   readonly freesCoins: Promise<boolean>;
 }
 
@@ -107,7 +107,7 @@ const spentOf = ({ txid: hash, nout: index, amountDewies, script }: Txo): SpentO
   script,
 });
 
-/** Bare: it goes to another thread. */
+/** Plain object, because it is passed to another thread. */
 const placeOf = ({ txid: hash, nout }: OutPointRef): OutPointRef => ({ txid: hash, nout });
 
 const refOf = ({ outPoint: { hash, index } }: SpentOutput): OutPointRef => ({ txid: hash, nout: index });
@@ -116,11 +116,11 @@ const keyOf = ({ txid: hash, nout }: OutPointRef): string => `${hashToHex(hash)}
 
 export class TxBuilder {
   readonly ports: TxBuildingPorts;
-  /** Claims and the like that are being spent. */
+  /** Claims and similar outputs that are being spent. */
   readonly held = new HeldOutputs();
   readonly #coins: InputChoice;
   readonly #turns = new KeyedQueue();
-  /** Transactions that look for coins or have some, and are neither sent nor released: what is left of those will be free again. */
+  /** Transactions that need or have coins and are neither sent nor released. Their remaining coins will become free again. */
   readonly #unsent = new Set<UnsentTransaction>();
 
   constructor(ports: TxBuildingPorts) {
@@ -129,24 +129,27 @@ export class TxBuilder {
   }
 
   /**
-   * Runs what makes a channel with the next key of the account; no other caller gets that key meanwhile: it is the same
-   * until a channel with it is in the database.
+   * Runs the creation of a channel with the account's next key. Other callers wait for that key, because it stays the next
+   * one until a channel with it is in the database.
    */
   withNewChannelKey<Result>({ id }: AccountPort, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`channel key ${id}`, run);
   }
 
-  /** Runs what looks for claims of that name before it makes one; a concurrent call waits, and finds it. */
+  /**
+   * Runs a function that checks a name for existing claims before it creates one. A concurrent call waits and then finds the
+   * new claim.
+   */
   withName<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`name ${name}`, run);
   }
 
-  /** The same for purchases of a claim. */
+  /** Like `withName`, for purchases of a claim. */
   withPurchase<Result>(claimId: string, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`purchase ${claimId}`, run);
   }
 
-  /** Makes the transaction and sends it, or releases it where it is a preview. Throws `InsufficientFundsError`. */
+  /** Builds the transaction and sends it, or releases it for a preview. Throws `InsufficientFundsError`. */
   async make(plan: Plan, { preview }: SendOptions): Promise<MadeTransaction> {
     const made = await this.build(plan);
     if (preview) await this.release(made);
@@ -155,9 +158,9 @@ export class TxBuilder {
   }
 
   /**
-   * The transaction, signed, its coins reserved: it must be sent or released. Without enough coins it waits for the change of
-   * transactions that have coins of the same accounts and are not sent yet. Throws `InsufficientFundsError`, and before signing
-   * where the transaction would be larger than what nodes relay.
+   * Builds and signs a transaction and reserves its coins. The caller must send or release it. Without enough coins it waits
+   * for the change of unsent transactions of the same accounts. Throws `InsufficientFundsError`. Also throws, before
+   * signing, if the transaction exceeds the relay limit.
    */
   async build(plan: Plan): Promise<MadeTransaction> {
     for (;;) {
@@ -166,13 +169,14 @@ export class TxBuilder {
       try {
         return await this.#build(plan, own);
       } catch (error) {
-        // From here on it has no coins: others that look for some do not wait for it, or two would wait for each other.
+        // From here on the transaction has no coins. Others must not wait for it, or two transactions could wait for each
+        // other.
         own.end();
         if (plan.waitsForChange === false || !isInsufficientFunds(error)) throw error;
         const frees = [...before, ...this.#unsentOf(plan)].map(async ({ freesCoins }) => {
           if (!(await freesCoins)) throw error;
         });
-        // Any that had coins and is settled may have left some; where none had any there are not enough.
+        // A settled transaction that had coins may have left some. If none had any, there are not enough coins.
         await Promise.any(frees).catch(() => {
           throw error;
         });
@@ -224,8 +228,8 @@ export class TxBuilder {
   }
 
   /**
-   * The draft with its coins reserved. Where it gets too large it is paid by as few coins as possible instead of those that the
-   * strategy chose. Throws where it is too large even so.
+   * Selects and reserves coins for a draft. If it gets too large, the strategy is replaced by one with as few coins as
+   * possible. Throws if it is still too large.
    */
   async #funded(plan: Plan, known: Map<string, Txo>, changeHashes: Bytes[]): Promise<Draft> {
     const { database } = this.ports.ledger;
@@ -247,7 +251,7 @@ export class TxBuilder {
     throw new Error('no strategy');
   }
 
-  /** On failure the reserved coins are released. */
+  /** Sends the transaction. Releases the reserved coins on failure. */
   async send(made: MadeTransaction, before?: () => Promise<void>): Promise<void> {
     try {
       await before?.();
@@ -263,14 +267,14 @@ export class TxBuilder {
     await this.ports.ledger.database.release(reserved).finally(settled);
   }
 
-  /** Resolves when the wallet has seen the transaction come back. Throws `TimeoutError`. */
+  /** Resolves when a hub shows the transaction in the wallet's history. Throws `TimeoutError`. */
   async waitFor({ tx }: MadeTransaction): Promise<void> {
     const hash = txid(tx);
     if (await this.ports.ledger.taken(hash, BLOCKING_MS)) return;
     throw new DaemonError('TimeoutError', `Timed out waiting for transaction. ${hashToHex(hash)}`);
   }
 
-  /** Notes key hashes that change goes to in `changeHashes`. */
+  /** Adds the key hashes of change to `changeHashes`. */
   #fundingPort(
     plan: Plan,
     strategy: SelectionStrategy | 'largest',
@@ -280,7 +284,7 @@ export class TxBuilder {
   ): FundingPort {
     const { ledger, settings } = this.ports;
     const spendable = plan.funding.filter(({ isSpendable }) => isSpendable);
-    // Where none can, the answer is the reference's: the signature fails for want of the key.
+    // If no account can sign, the error is the reference's: the signature fails because of the missing key.
     const accountIds = (spendable.length > 0 ? spendable : plan.funding).map(({ id }) => id);
     const reserved = [...given];
     return {

@@ -1,5 +1,5 @@
 /**
- * Outputs and transactions in the form of the daemon's answers. Source: lbry-sdk
+ * JSON form of outputs and transactions in the daemon's responses. Source: lbry-sdk
  * lbry/extras/daemon/json_response_encoder.py `encode_output`, `encode_transaction`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
@@ -13,14 +13,14 @@ import { hasExpired } from '../base/claimTerm.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { Txo } from './txo.js';
 
-/** Chain data for an answer. */
+/** Chain data for a response. */
 export interface ShowPort {
   readonly ledger: LedgerParams;
   /** Height of the last header. */
   readonly height: number;
-  /** Unix time of the block at a height; null for what is in none. */
+  /** Unix time of the block at a height; null if unconfirmed. */
   timeSecAt(height: number): number | null;
-  /** Whether values are shown as bytes too. */
+  /** Whether values are also shown as bytes. */
   readonly withProtobuf: boolean;
 }
 
@@ -41,7 +41,7 @@ function noteMembers(txo: Txo): Json {
   return members;
 }
 
-/** A claim or support that can be spent and has no effect any more. lbrynet shows nothing of it. */
+/** Members of an expired claim or support, which can be spent but has no effect. lbrynet does not show them. */
 function expiryMembers(txo: Txo, { ledger, height }: ShowPort): Json {
   const isStaked = (txo.isClaim || txo.isSupport) && txo.notes.isSpent === false;
   return isStaked && hasExpired(ledger, txo.height, height) ? { is_expired: true } : {};
@@ -77,7 +77,7 @@ function claimMembers(txo: Txo, port: ShowPort): Json {
   return members;
 }
 
-/** The value of a claim or support; nothing where it cannot be understood. */
+/** Value of a claim or support; empty if it cannot be decoded. */
 function valueMembers(txo: Txo, port: ShowPort, withSignature: boolean): Json {
   const { claim, support, notes } = txo;
   const value = shownValue(txo, port);
@@ -128,12 +128,12 @@ export function outputToJson(txo: Txo, port: ShowPort, withSignature = true): Js
 export interface ShownTransaction {
   readonly tx: Transaction;
   readonly height: number;
-  /** The outputs that it spends, null if one is not known. */
+  /** Spent outputs; null for an unknown one. */
   readonly spent: readonly (Txo | null)[];
   readonly outputs: readonly Txo[];
 }
 
-/** Sums are over the inputs that are known. */
+/** Sums include only known inputs. */
 export function transactionToJson({ tx, height, spent, outputs }: ShownTransaction, port: ShowPort): Json {
   const input = spent.reduce((sum, txo) => sum + (txo?.amountDewies ?? 0n), 0n);
   const fee = outputs.reduce((rest, { amountDewies }) => rest - amountDewies, input);

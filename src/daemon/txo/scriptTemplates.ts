@@ -1,17 +1,17 @@
 /**
- * The forms of scripts that the wallet knows, each a sequence of opcodes and named pushes, and reading and writing scripts by
- * them. A push that is cut short at the script's end is taken as it is.
- * Source: lbry-sdk lbry/wallet/script.py `OutputScript`, `InputScript`.
+ * Script templates that the wallet knows, each a sequence of opcodes and named pushes. Also parses and writes scripts by
+ * them. A push truncated by the script's end is accepted as it is. Source: lbry-sdk lbry/wallet/script.py `OutputScript`,
+ * `InputScript`.
  */
 import { OP } from '../../script/opcodes.js';
 import { pushData } from '../../script/script.js';
 import type { Bytes } from '../../util/bytes.js';
 import { badValue } from '../base/daemonError.js';
 
-/** Bytes of the hash of a key. */
+/** Size of a key hash. */
 const KEY_HASH_SIZE = 20;
 
-/** An opcode, or the name of what is pushed. */
+/** An opcode, or the name of a push. */
 type Part = number | string;
 
 const PAY_PUBKEY_HASH: readonly Part[] = [
@@ -41,7 +41,7 @@ const UPDATE: readonly Part[] = [
   OP.OP_2DROP,
 ];
 
-/** Forms of outputs; the first that fits counts. */
+/** Templates of outputs; the first match counts. */
 const OUTPUT_TEMPLATES = {
   pay_pubkey_full: ['pubkey', OP.OP_CHECKSIG],
   pay_pubkey_hash: PAY_PUBKEY_HASH,
@@ -136,7 +136,7 @@ export function readInputScript(script: Bytes): ReadScript<InputTemplate> {
   return readBy(script, INPUT_TEMPLATES);
 }
 
-/** A script of that form. An empty push is written as OP_0. */
+/** Writes a script by a template. An empty push is written as OP_0. */
 export function writeOutputScript(template: OutputTemplate, values: Readonly<Record<string, Bytes>>): Buffer {
   const parts: readonly Part[] = OUTPUT_TEMPLATES[template];
   return Buffer.concat(
@@ -145,7 +145,7 @@ export function writeOutputScript(template: OutputTemplate, values: Readonly<Rec
 }
 
 export interface TimeLock {
-  /** The least height of a block that may hold the spending transaction. */
+  /** Minimum height of a block with the spending transaction. */
   readonly height: number;
   readonly pubkeyHash: Buffer;
 }
@@ -153,7 +153,7 @@ export interface TimeLock {
 /** Reads the redeem script of a time lock. Throws `ValueError`. */
 export function readTimeLock(script: Bytes): TimeLock {
   const tokens = tokensOf(script);
-  // Heights up to 16 are written by opcodes of their own.
+  // Heights up to 16 have their own opcodes.
   const [first] = tokens;
   if (typeof first === 'number' && first >= OP.OP_1 && first <= OP.OP_16)
     tokens[0] = Buffer.of(first - OP.OP_1 + 1);
@@ -164,7 +164,7 @@ export function readTimeLock(script: Bytes): TimeLock {
   return { height: height.readUIntLE(0, height.length), pubkeyHash: values['pubkey_hash']! };
 }
 
-/** The hash of the key in a script of P2WPKH, 20 bytes. */
+/** Key hash in a P2WPKH script, 20 bytes. */
 export function witnessKeyHash(script: Bytes): Buffer | undefined {
   const { template, values } = readOutputScript(script);
   const program = template === 'pay_script_hash+segwit' ? values['script_hash'] : undefined;

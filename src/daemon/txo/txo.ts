@@ -1,6 +1,6 @@
 /**
- * An output as the wallet's answers show it: what its script says, and what is known about it besides.
- * Source: lbry-sdk lbry/wallet/transaction.py `Output`.
+ * An output for the wallet's responses: the content of its script, and additional data. Source: lbry-sdk
+ * lbry/wallet/transaction.py `Output`.
  */
 import { normalizeName } from '../../claimtrie/normalize.js';
 import { decodeClaim, type DecodedClaim } from '../../metadata/claim.js';
@@ -20,7 +20,7 @@ import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import { readOutputScript, witnessKeyHash, type ReadScript, type OutputTemplate } from './scriptTemplates.js';
 
-/** Heights of transactions that are in no block. */
+/** Heights of unconfirmed transactions. */
 export const TX_HEIGHT = { notBroadcast: -2, unconfirmedInputs: -1, mempool: 0 } as const;
 
 export interface TxoFacts {
@@ -31,7 +31,7 @@ export interface TxoFacts {
   readonly height: number;
   readonly amountDewies: bigint;
   readonly script: Bytes;
-  /** The first out point of the transaction's first input, 36 bytes; null if the transaction is not known. */
+  /** First outpoint of the transaction (that of its first input), 36 bytes; null if the transaction is unknown. */
   readonly firstOutPoint: Bytes | null;
 }
 
@@ -44,15 +44,15 @@ export interface TxoNotes {
   sentSupportsDewies?: bigint;
   sentTipsDewies?: bigint;
   receivedTipsDewies?: bigint;
-  /** The channel that signed it, where it was found. */
+  /** Signing channel, if found. */
   channel?: Txo;
-  /** Whether the key of a channel is at hand. */
+  /** Whether the key of a channel is available. */
   hasSigningKey?: boolean;
-  /** Data of the claim index by the names in answers; amounts as text. */
+  /** Data of the claim index by member names in responses; amounts as text. */
   meta?: Readonly<Record<string, JsonOut>>;
   shortUrl?: string;
   canonicalUrl?: string;
-  /** Claim id that the output behind this one says was bought, as printed. */
+  /** Printed id of the bought claim, from the output after this one. */
   purchasedClaimId?: string;
   purchasedClaim?: Txo;
   /** The output that paid for this claim. */
@@ -84,7 +84,7 @@ export class Txo implements TxoFacts {
     this.notes = notes;
   }
 
-  /** The form of the script; null if it has none that the wallet knows. */
+  /** Parsed script; null if it matches no template. */
   get read(): ReadScript<OutputTemplate> | null {
     if (this.#read === undefined)
       try {
@@ -99,7 +99,7 @@ export class Txo implements TxoFacts {
     return this.read?.template ?? '';
   }
 
-  /** Whether it is P2PKH or P2WPKH, so that a single key can spend it. */
+  /** Whether the output is P2PKH or P2WPKH, so that one key can spend it. */
   get paysKeyHash(): boolean {
     return this.#template.endsWith('pay_pubkey_hash') || witnessKeyHash(this.script) !== undefined;
   }
@@ -128,7 +128,7 @@ export class Txo implements TxoFacts {
     return this.#template === 'return_data';
   }
 
-  /** The name in the script, of a claim or support. */
+  /** Claim name in the script of a claim or support. */
   get claimName(): string | null {
     return this.read?.values['claim_name']?.toString('utf8') ?? null;
   }
@@ -138,12 +138,12 @@ export class Txo implements TxoFacts {
     return name === undefined ? null : Buffer.from(normalizeName(name)).toString('utf8');
   }
 
-  /** 20 bytes, wire order; of a new claim that of its own place. */
+  /** Claim id, 20 bytes in wire order. For a new claim it is derived from its own outpoint. */
   get claimId(): Buffer | null {
     return this.isNewClaim ? claimIdOf(this.txid, this.nout) : (this.read?.values['claim_id'] ?? null);
   }
 
-  /** The decoded value of a claim; null if there is none or it cannot be understood. */
+  /** Decoded value of a claim; null if there is none or it cannot be decoded. */
   get claim(): DecodedClaim | null {
     const value = this.isClaim ? this.read?.values['claim'] : undefined;
     this.#claim ??= value === undefined ? null : orNull(() => decodeClaim(value));
@@ -156,7 +156,7 @@ export class Txo implements TxoFacts {
     return this.#support;
   }
 
-  /** The channel that the value says signed it, 20 bytes in wire order. */
+  /** Id of the signing channel in the value, 20 bytes in wire order. */
   get channelId(): Bytes | null {
     return this.claim?.channelId ?? this.support?.channelId ?? null;
   }
@@ -168,12 +168,12 @@ export class Txo implements TxoFacts {
     if (!scriptHash) return null;
     if (this.#template !== 'pay_script_hash+segwit')
       return encodeDestination({ type: 'scripthash', hash: scriptHash }, addressPrefixes);
-    // lbry-sdk writes the program as the hash of a script, in base58: an address that does not exist.
+    // lbry-sdk encodes the witness program as a script hash in base58, which gives an address that does not exist.
     const type = witnessKeyHash(this.script) ? 'witness_v0_keyhash' : 'witness_v0_scripthash';
     return encodeDestination({ type, hash: scriptHash }, addressPrefixes);
   }
 
-  /** Whether the channel's present key made the signature. */
+  /** Whether the signature is valid for the channel's present key. */
   isSignedBy(channel: Txo, ledger: LedgerParams): boolean {
     const key = channel.claim?.claim.type;
     const publicKey = key?.case === 'channel' ? channelPublicKey(key.value.publicKey) : null;

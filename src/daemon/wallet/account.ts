@@ -1,7 +1,7 @@
 /**
- * An account of a wallet: its root key, how its addresses are made, and the channel keys that were imported into it; its
- * form in the wallet file, encryption, and joining with another copy of itself. Owns no addresses in use and no coins.
- * Source: lbry-sdk lbry/wallet/account.py `Account`.
+ * An account of a wallet: its root key, its address settings and its imported channel keys. Includes the form in the wallet
+ * file, encryption, and merging with another copy. Addresses in use and coins are not part of it. Source: lbry-sdk
+ * lbry/wallet/account.py `Account`.
  */
 import { createHash } from 'node:crypto';
 import { rootOfSeed, type ExtendedKey } from '../../signing/extendedKey.js';
@@ -26,13 +26,13 @@ import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { seedBytes } from './seedPhrase.js';
 import { decryptField, encryptField, INIT_VECTOR_SIZE } from './walletCipher.js';
 
-/** Addresses that are kept unused ahead, and how often one is given out. */
+/** Number of unused addresses kept ahead, and maximum uses of each. */
 export interface AddressGap {
   gap: number;
   maxUses: number;
 }
 
-/** One after the other from a chain of keys each, or the root key's own address for everything. */
+/** Generator of addresses: successive keys of a chain, or always the address of the root key. */
 export type AddressGenerator =
   | { readonly name: 'deterministic-chain'; readonly receiving: AddressGap; readonly change: AddressGap }
   | { readonly name: 'single-address' };
@@ -57,7 +57,7 @@ function textIn(object: JsonObject, key: string): string {
   return value;
 }
 
-/** The whole part of a number, or undefined if there is none. */
+/** Integer part of a number; undefined if there is none. */
 function integerIn(object: JsonObject, key: string): number | undefined {
   const value = object.get(key);
   if (value === undefined) return undefined;
@@ -98,14 +98,14 @@ function addressTypeIn(account: JsonObject): AddressType {
   return known;
 }
 
-/** The ledger that an account of a file is of. Throws `ValueError`. */
+/** Chain of an account in a file. Throws `ValueError`. */
 export function ledgerIn(account: JsonObject): LedgerParams {
   const id = account.get('ledger');
   if (!isLedgerId(id)) throw badValue('The ledger of an account is unknown.');
   return ledgerParams(id);
 }
 
-/** The root keys of an account of a file; the private one is null if it is encrypted or not there. */
+/** Root keys of an account in a file; the private one is null if it is encrypted or absent. */
 export function accountKeysIn(account: JsonObject): ExtendedKey {
   const ledger = ledgerIn(account);
   if (account.get('encrypted') !== true) {
@@ -123,25 +123,25 @@ export class Account {
   /** The address of the root's public key. */
   readonly id: string;
   name: string;
-  /** The phrase, in the form of the file while the account is locked; empty if none is known. */
+  /** Seed phrase, encrypted as in the file while the account is locked; empty if unknown. */
   seed: string;
   modifiedOnSec: number;
   isLocked: boolean;
   readonly generator: AddressGenerator;
-  /** lbrynet knows P2PKH only: it ignores the field, and drops it when it writes the file. */
+  /** lbrynet supports only P2PKH. It ignores this field and removes it when it writes the file. */
   readonly addressType: AddressType;
-  /** Keys of channels that were imported, PEM by address; foreign entries as the file has them. */
+  /** Imported channel keys, PEM by address; invalid entries as in the file. */
   channelKeys: Map<string, JsonValue>;
   /** Private key in the form of the file while the account is locked. */
   #privateKeyText: string;
   #root: ExtendedKey;
   readonly #publicChains = new Map<KeyChain, ExtendedKey>();
-  /** Fields that the file has as null: they stay so until the account is unlocked, for the hash is over them too. */
+  /** Fields that are null in the file. They stay null until the account is unlocked, because the hash covers them. */
   readonly #nullFields: Set<SecretField>;
-  /** For each field that was encrypted: it stays as long as the account is held. */
+  /** Initialization vector of each encrypted field, kept for the life of the object. */
   readonly initVectors = new Map<SecretField, Buffer>();
 
-  /** Reads the form of the file; only ledger and one key are required. Throws `ValueError`. */
+  /** Parses an account of a file. Only the ledger and one key are required. Throws `ValueError`. */
   constructor(account: JsonObject, tools: AccountTools) {
     this.#tools = tools;
     this.ledger = ledgerIn(account);
@@ -159,12 +159,12 @@ export class Account {
     this.channelKeys = new Map(objectIn(account, 'certificates')?.entries);
   }
 
-  /** The root; its private part is null while locked, and permanently where only the public key is known. */
+  /** Root key. Its private part is null while locked, and always if only the public key is known. */
   get root(): ExtendedKey {
     return this.#root;
   }
 
-  /** Whether it has a private key, locked or not. */
+  /** Whether the account has a private key, locked or not. */
   get isSpendable(): boolean {
     return this.isLocked || this.#root.privateKey !== null;
   }
@@ -173,7 +173,7 @@ export class Account {
     return extendedKeyText(this.#root, false, this.ledger);
   }
 
-  /** A key of a chain, private where the root is; of an account with a single address the root itself. */
+  /** Key of a chain, private if the root is. For an account with a single address it is the root itself. */
   key(chain: KeyChain, index: number): ExtendedKey {
     if (this.generator.name === 'single-address' && chain !== KEY_CHAIN.channel) return this.#root;
     return childKey(childKey(this.#root, chain), index);
@@ -192,7 +192,7 @@ export class Account {
     return kept;
   }
 
-  /** The public part of a key of a chain, which is known while locked too. */
+  /** Public key of a chain, which is known even while locked. */
   publicKey(chain: KeyChain, index: number): ExtendedKey {
     if (this.generator.name === 'single-address' && chain !== KEY_CHAIN.channel)
       return { ...this.#root, privateKey: null };
@@ -202,8 +202,7 @@ export class Account {
   }
 
   /**
-   * As it is in the file, or without what is not hashed: secrets encrypted where the account is locked or a password is
-   * given.
+   * JSON form for the file, or for the hash. Secrets are encrypted if the account is locked or a password is given.
    */
   toJson({
     password = null,
@@ -252,14 +251,14 @@ export class Account {
     this.isLocked = true;
   }
 
-  /** False if the password is wrong: then nothing has changed. */
+  /** Unlocks the account. Returns false, without changes, if the password is wrong. */
   unlock(password: string): boolean {
     if (!this.isLocked) throw assertionFailure('Key is not encrypted.');
     try {
       const seed = this.#decrypted('seed', this.seed, password);
       const privateKey = this.#decrypted('private_key', this.#privateKeyText, password);
       const root = privateKey === null ? null : parseExtendedKeyText(privateKey.text, this.ledger);
-      // A wrong password may leave good padding: only the right one gives keys of this account.
+      // A wrong password may give valid padding. Only the right one gives keys of this account.
       const checked = root ?? (seed === null ? null : rootOfSeed(seedBytes(seed.text)));
       if (checked !== null && addressOfKey(checked.publicKey, this.ledger) !== this.id) return false;
       this.seed = seed?.text ?? '';
@@ -275,7 +274,7 @@ export class Account {
     }
   }
 
-  /** Null if the field is empty, before or after decryption. Throws `InvalidPasswordError`. */
+  /** Decrypts a field; null if it is empty before or after decryption. Throws `InvalidPasswordError`. */
   #decrypted(
     _field: SecretField,
     encrypted: string,
@@ -287,7 +286,7 @@ export class Account {
     return field.text === '' ? null : field;
   }
 
-  /** Takes over what another copy of this account says: name and gaps if it is newer, channel keys always. */
+  /** Merges another copy of this account: its name and gaps if it is newer, and its channel keys in any case. */
   merge(other: JsonObject): void {
     const modifiedOn = other.get('modified_on') ?? 0;
     if (isJsonNumber(modifiedOn) && Number(numberText(modifiedOn)) > this.modifiedOnSec) {
@@ -308,7 +307,7 @@ export class Account {
       this.channelKeys.set(address, pem);
   }
 
-  /** What `merge` and `refileChannelKeys` change; the returned function puts it back. */
+  /** Saves the state that `merge` and `refileChannelKeys` change. The returned function restores it. */
   remember(): () => void {
     const putBack = this.rememberSettings();
     const entries = [...this.channelKeys];
@@ -318,7 +317,7 @@ export class Account {
     };
   }
 
-  /** The same without the keys, which others may add to meanwhile. */
+  /** Like `remember`, but without the channel keys, to which others may add in between. */
   rememberSettings(): () => void {
     const { name, modifiedOnSec, generator } = this;
     const gaps = generator.name === 'single-address' ? null : structuredClone(generator);
@@ -332,8 +331,8 @@ export class Account {
   }
 
   /**
-   * Files imported channel keys by the addresses of their public keys; what is not a key goes. Says whether anything
-   * changed. Keys with unreadable text stay. Source: `maybe_migrate_certificates`.
+   * Indexes imported channel keys by the addresses of their public keys, and removes invalid entries. Returns whether
+   * anything changed. Keys with unreadable text stay. Source: `maybe_migrate_certificates`.
    */
   refileChannelKeys(): boolean {
     const refiled = new Map<string, JsonValue>();

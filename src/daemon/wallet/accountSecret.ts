@@ -1,7 +1,7 @@
 /**
- * The forms of seeds and keys from which an account can be made: lbry-sdk's own, and those of other wallets. An account stores only a
- * seed of lbry-sdk's form. For other forms it stores the extended key of the account, so that lbrynet can read it too.
- * Source: BIP32, BIP39, BIP44, BIP84; SLIP-132 for the prefixes of BIP84 keys.
+ * Forms of seeds and keys from which an account can be created: lbry-sdk's own, and those of other wallets. An account
+ * stores only a seed of lbry-sdk's form. For other forms it stores the extended key of the account, so that lbrynet can read
+ * it too. Source: BIP32, BIP39, BIP44, BIP84; SLIP-132 for the prefixes of BIP84 keys.
  */
 import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -29,10 +29,10 @@ export interface GivenSecret {
 }
 
 export interface AccountSecret {
-  /** The form of the input, for display. */
+  /** Name of the input's form, for display. */
   readonly form: string;
   readonly addressType: AddressType;
-  /** Secret in the form of the fields of an account in a wallet file. */
+  /** The secret as fields of an account in a wallet file. */
   readonly seed: string | null;
   readonly privateKey: string | null;
   readonly publicKey: string | null;
@@ -41,7 +41,7 @@ export interface AccountSecret {
 const BIP49 = HARDENED + 49;
 const BIP84 = HARDENED + 84;
 const PREFIX_SIZE = 4;
-/** A seed of 16 to 64 bytes, as lbcwallet shows it. Source: BIP32. */
+/** A hexadecimal seed of 16 to 64 bytes, as lbcwallet displays it. Source: BIP32. */
 const HEX_SEED = /^[0-9A-Fa-f]{32,128}$/;
 /** First four bytes of extended keys whose addresses are P2WPKH: zpub, zprv, and vpub, vprv on test networks. */
 const WITNESS_PREFIXES = {
@@ -57,12 +57,12 @@ export function isBip39Seed(words: string): boolean {
 const plainWords = (words: string): string =>
   words.normalize('NFKD').trim().toLowerCase().split(/\s+/u).join(' ');
 
-/** The 64 bytes that the root of keys is made of. Source: BIP39. */
+/** Seed of 64 bytes for the root key. Source: BIP39. */
 export function bip39SeedBytes(words: string, passphrase = ''): Buffer {
   return Buffer.from(mnemonicToSeedSync(plainWords(words), passphrase));
 }
 
-/** The fields of the account. Throws `ValueError` for missing, surplus or malformed input. */
+/** Fields of the account. Throws `ValueError` for missing, surplus or malformed input. */
 export function accountSecretOf(given: GivenSecret, ledger: LedgerParams): AccountSecret {
   const { seed, privateKey, publicKey, passphrase } = given;
   const path = given.path ? parseKeyPath(given.path) : null;
@@ -143,7 +143,7 @@ function secretOfKey(text: string, path: readonly number[] | null, ledger: Ledge
   };
 }
 
-/** The key if its prefix is for P2WPKH addresses, otherwise null. Throws `ValueError`. */
+/** The key if its prefix denotes P2WPKH addresses, otherwise null. Throws `ValueError`. */
 function witnessKeyOf(text: string, { id }: LedgerParams): ExtendedKey | null {
   const bytes = decodeBase58Check(text);
   if (bytes === null || bytes.length !== PREFIX_SIZE + EXTENDED_KEY_SIZE) return null;

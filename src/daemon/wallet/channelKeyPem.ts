@@ -1,7 +1,7 @@
 /**
- * Private keys of channels as PEM: written as PKCS#8 (RFC 5958) around an ECPrivateKey (RFC 5915), read in that form and
- * in SEC1's own, which older versions wrote. The secret is a number without leading zero bytes, as the reference writes it.
- * Source: lbry-sdk lbry/wallet/bip32.py `from_pem`, coincurve `PrivateKey.to_pem`.
+ * Private keys of channels as PEM. They are written as PKCS#8 (RFC 5958) around an ECPrivateKey (RFC 5915). SEC1's own form,
+ * which older versions wrote, can be read too. The secret has no leading zero bytes, as in the reference. Source: lbry-sdk
+ * lbry/wallet/bip32.py `from_pem`, coincurve `PrivateKey.to_pem`.
  */
 import { isValidPrivateKey, PRIVATE_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
@@ -17,7 +17,7 @@ const PUBLIC_KEY_FIELD = 0xa1;
 const EC_PUBLIC_KEY = Buffer.from('06072a8648ce3d0201', 'hex');
 const SECP256K1 = Buffer.from('06052b8104000a', 'hex');
 const PEM_LINE = 64;
-/** Longer elements than any key has are not read. Arbitrary. */
+/** Maximum number of length bytes of an element, above those of any key. Arbitrary. */
 const MAX_LENGTH_BYTES = 2;
 
 function element(tag: number, ...contents: Bytes[]): Buffer {
@@ -64,7 +64,7 @@ function readElement(bytes: Buffer): Element | null {
   return { tag, content: bytes.subarray(start, start + length), rest: bytes.subarray(start + length) };
 }
 
-/** The content of the second element of a sequence that begins with a version, or of the third where `skipped` is 1. */
+/** Content of the second element of a sequence that begins with a version, or of the third if `skipped` is 1. */
 function octetsIn(bytes: Buffer, skipped: number): Buffer | null {
   const outer = readElement(bytes);
   if (outer?.tag !== SEQUENCE) return null;
@@ -76,7 +76,7 @@ function octetsIn(bytes: Buffer, skipped: number): Buffer | null {
 
 const PEM = /^-----BEGIN [A-Z ]+-----\s([A-Za-z0-9+/=\s]+)-----END [A-Z ]+-----\s*$/;
 
-/** The 32 bytes of the secret. Throws `ValueError` where the text is not such key. */
+/** Parses a private key of 32 bytes. Throws `ValueError` if the text is not a valid key. */
 export function parseChannelKey(pem: string): Buffer {
   const base64 = PEM.exec(pem.trimStart())?.[1];
   const der = base64 === undefined ? null : Buffer.from(base64, 'base64');

@@ -1,7 +1,6 @@
 /**
- * The keys of an account's channels: those that were imported, and those of its own chain; the next one is the first
- * that no channel carries. Source: lbry-sdk lbry/wallet/account.py `DeterministicChannelKeyManager`,
- * `get_channel_private_key`.
+ * Channel keys of an account: imported ones, and those of its own chain. The next key is the first that no channel uses.
+ * Source: lbry-sdk lbry/wallet/account.py `DeterministicChannelKeyManager`, `get_channel_private_key`.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -19,35 +18,35 @@ export interface ChannelKey {
 }
 
 /**
- * Keys behind the next one that are recognized too: a seed may have later channels although earlier ones are not seen.
- * Arbitrary.
+ * Number of keys after the next one that are recognized too. A seed may have later channels although earlier ones are
+ * unknown. Arbitrary.
  */
 const LOOKAHEAD = 20;
 
 export class ChannelKeys {
   readonly #account: Account;
   readonly #publicKeysInUse: () => Promise<readonly Bytes[]>;
-  /** Hex of public keys that channels were seen to carry. */
+  /** Public keys used by known channels, as hex. */
   readonly #used = new Set<string>();
-  /** Numbers of the chain's keys by the hex of the public key, for all below `#known`. */
+  /** Indexes of the chain's keys by public key as hex, for all below `#known`. */
   readonly #numbers = new Map<string, number>();
   #known = 0;
   #next = 0;
 
-  /** `publicKeysInUse` gives the keys of all channels that the account ever had an output of. */
+  /** `publicKeysInUse` returns the keys of all channels with an output that the account owns or owned. */
   constructor(account: Account, publicKeysInUse: () => Promise<readonly Bytes[]>) {
     this.#account = account;
     this.#publicKeysInUse = publicKeysInUse;
   }
 
-  /** The secret to a channel's public key; null if it is not known, or locked. */
+  /** Private key for a channel's public key; null if unknown or locked. */
   keyFor(publicKey: Bytes): Buffer | null {
     const pem = this.#account.channelKeys.get(addressOfKey(publicKey, this.#account.ledger));
     if (typeof pem === 'string' && pem !== '')
       try {
         return parseChannelKey(pem);
       } catch {
-        // A damaged entry of the file: the chain may have the key.
+        // The entry of the file is damaged, but the chain may have the key.
       }
     if (this.#account.root.privateKey === null) return null;
     this.#deriveBelow(this.#next + LOOKAHEAD);
@@ -56,7 +55,7 @@ export class ChannelKeys {
     return Buffer.from(this.#account.key(KEY_CHAIN.channel, number).privateKey!);
   }
 
-  /** A key that no channel of the account carries; the same again until one does. Throws `AssertionError` while locked. */
+  /** Next key that no channel of the account uses. It stays the same until one does. Throws `AssertionError` while locked. */
   async next(): Promise<ChannelKey> {
     for (const publicKey of await this.#publicKeysInUse()) this.note(publicKey);
     if (this.#account.root.privateKey === null)
@@ -65,13 +64,13 @@ export class ChannelKeys {
     return { secret: privateKey!, publicKey, address: addressOfKey(publicKey, this.#account.ledger) };
   }
 
-  /** A channel carries that key: it is not given out any more. */
+  /** Records that a channel uses that key, so that it is not returned as the next one. */
   note(publicKey: Bytes): void {
     this.#used.add(Buffer.from(publicKey).toString('hex'));
     this.#advance();
   }
 
-  /** Files a key among the imported ones, under the address of its public key; the caller saves. */
+  /** Adds a key to the imported ones, under the address of its public key. The caller saves. */
   import(secret: Bytes): ChannelKey {
     const publicKey = ecdsaBackend().publicKeyOf(secret, true);
     const address = addressOfKey(publicKey, this.#account.ledger);

@@ -1,13 +1,13 @@
-/** Paths of keys below a root, as other wallets write them: `m/44'/140'/0'`. Source: BIP32, BIP44. */
+/** Derivation paths of keys in the notation of other wallets: `m/44'/140'/0'`. Source: BIP32, BIP44. */
 import { HARDENED, type ExtendedKey } from '../../signing/extendedKey.js';
 import { badValue } from '../base/daemonError.js';
 import { childKey } from './keys.js';
 
-/** BIP44 has five numbers; the account is the third. */
+/** Maximum depth of a path. BIP44 has five levels; the account is the third. */
 const MAX_DEPTH = 10;
 const PART = /^([0-9]{1,10})(['hH]?)$/;
 
-/** Child numbers from the root on; those of hardened keys include `HARDENED`. Throws `ValueError`. */
+/** Parses a path to child numbers; hardened ones include `HARDENED`. Throws `ValueError`. */
 export function parseKeyPath(text: string): readonly number[] {
   const [root, ...parts] = text.trim().split('/');
   if ((root !== 'm' && root !== 'M') || parts.length > MAX_DEPTH)
@@ -21,7 +21,7 @@ export function parseKeyPath(text: string): readonly number[] {
   });
 }
 
-/** The path with apostrophes at hardened numbers. */
+/** Path as text, with apostrophes at hardened numbers. */
 export function keyPathText(path: readonly number[]): string {
   return ['m', ...path.map((n) => (n >= HARDENED ? `${n - HARDENED}'` : `${n}`))].join('/');
 }

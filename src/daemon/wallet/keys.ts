@@ -1,6 +1,6 @@
 /**
- * Keys of accounts: their texts, their addresses, and the chains below the root of an account. Nothing is hardened and
- * no purpose stands above the chains. Source: lbry-sdk lbry/wallet/bip32.py `PrivateKey`, `PublicKey`, `KeyPath`.
+ * Keys of accounts: text forms, addresses, and the chains below the root key. The chains are not hardened and directly below
+ * the root. Source: lbry-sdk lbry/wallet/bip32.py `PrivateKey`, `PublicKey`, `KeyPath`.
  */
 import { ecdsaBackend, signHash } from '../../crypto/ecdsa.js';
 import { hash160, sha256d } from '../../crypto/hash.js';
@@ -24,7 +24,7 @@ export type KeyChain = (typeof KEY_CHAIN)[keyof typeof KEY_CHAIN];
 
 const PREFIX_SIZE = 4;
 
-/** The extended key as text; the private one where `isPrivate`, which must be known then. */
+/** Text of the extended key; of the private one if `isPrivate`, which must be known then. */
 export function extendedKeyText(
   key: ExtendedKey,
   isPrivate: boolean,
@@ -36,8 +36,8 @@ export function extendedKeyText(
 }
 
 /**
- * Reads an extended key. The parent's fingerprint is forgotten, as the reference does: wallets are compared by texts that
- * are written without it. Throws `ValueError`.
+ * Parses an extended key. Drops the parent's fingerprint, as in the reference, because wallets are compared by texts without
+ * it. Throws `ValueError`.
  */
 export function parseExtendedKeyText(text: string, { addressPrefixes }: LedgerParams): ExtendedKey {
   const bytes = decodeBase58Check(text);
@@ -51,14 +51,14 @@ export function parseExtendedKeyText(text: string, { addressPrefixes }: LedgerPa
   return { ...key, parentFingerprint: Buffer.alloc(4) };
 }
 
-/** The child of that number. Throws where there is none, which happens for one in 2^127. */
+/** Child key of that number. Throws if it does not exist, which has a probability of 2^-127. */
 export function childKey(parent: ExtendedKey, childNumber: number): ExtendedKey {
   const child = deriveChild(parent, childNumber);
   if (child === null) throw badValue('the key has no such child');
   return child;
 }
 
-/** The address of a compressed public key whose outputs are witness programs (BIP84). */
+/** P2WPKH address (BIP84) of a compressed public key. */
 export function witnessAddressOfKey(publicKey: Bytes, { addressPrefixes }: LedgerParams): string {
   return encodeDestination({ type: 'witness_v0_keyhash', hash: hash160(publicKey) }, addressPrefixes);
 }
@@ -68,7 +68,7 @@ export function addressOfKey(publicKey: Bytes, { addressPrefixes }: LedgerParams
   return encodeDestination({ type: 'pubkeyhash', hash: hash160(publicKey) }, addressPrefixes);
 }
 
-/** 64 bytes, R and S, over a 32-byte digest: the nonce of RFC 6979, low S, no grinding. */
+/** Signature of a 32-byte digest as 64 bytes, R and S, with the nonce of RFC 6979 and low S, without grinding. */
 export function signCompact(digest: Bytes, privateKey: Bytes): Buffer {
   return Buffer.from(ecdsaBackend().sign(digest, privateKey, null).compact);
 }

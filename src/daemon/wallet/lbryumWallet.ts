@@ -1,6 +1,6 @@
 /**
- * Files of the wallet before this one (lbryum, a descendant of Electrum), turned into files of today; the old one is kept
- * beside it. Source: lbry-sdk lbry/wallet/manager.py `migrate_lbryum_to_torba`.
+ * Converts files of the predecessor wallet (lbryum, a fork of Electrum) to the present format. A copy of the old file is
+ * kept. Source: lbry-sdk lbry/wallet/manager.py `migrate_lbryum_to_torba`.
  */
 import { constants } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { readWalletFile, writeWalletFile } from './walletFile.js';
 
 const MASTER = 'x/';
 
-/** Keys of addresses in use, 33 bytes as hex. */
+/** Public keys of used addresses, 33 bytes as hex. */
 export interface LbryumAddresses {
   readonly receiving: readonly string[];
   readonly change: readonly string[];
@@ -40,8 +40,8 @@ function keysIn(wallet: JsonObject, chain: 'receiving' | 'change'): string[] {
 }
 
 /**
- * The file of today that says the same, and the keys of addresses that were in use; `keepsInUse` has its gaps long enough
- * for all of those. Throws `ValueError`.
+ * Converts a wallet to the present format, and returns the keys of used addresses. `keepsInUse` makes its gaps long enough
+ * for all of them. Throws `ValueError`.
  */
 export function convertLbryumWallet(
   wallet: JsonObject,
@@ -92,8 +92,8 @@ async function keepOldFile(path: string): Promise<void> {
 }
 
 /**
- * Converts the file where it is one of lbryum; null if it is not. A kill in the middle leaves the old file in its place;
- * after one that comes before the ledger has the addresses, the gaps in the new file make it derive as many.
+ * Converts a lbryum file; null for another file. A kill during the conversion leaves the old file. If the daemon is killed
+ * before the ledger has the addresses, the gaps in the new file make it derive as many.
  */
 export async function takeOverLbryumFile(path: string): Promise<LbryumAddresses | null> {
   const wallet = await readWalletFile(path);

@@ -1,7 +1,6 @@
 /**
- * An account with the chain behind it: its addresses and which of them comes next, the private keys of what it owns, the
- * keys of its channels, its balance. What it holds itself is `account.ts`.
- * Source: lbry-sdk lbry/wallet/account.py `AddressManager`, `save_max_gap`.
+ * An account with its data from the chain: addresses and the next unused one, private keys of its outputs, channel keys, and
+ * balance. `account.ts` has the data of the file. Source: lbry-sdk lbry/wallet/account.py `AddressManager`, `save_max_gap`.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { channelPublicKey } from '../../metadata/channelSignature.js';
@@ -20,15 +19,15 @@ import { KEY_CHAIN } from './keys.js';
 
 type AddressChainName = 'receiving' | 'change';
 
-/** From this many addresses the next one is drawn. Source: account.py `get_or_create_usable_address`. */
+/** Number of addresses from which the next one is drawn at random. Source: account.py `get_or_create_usable_address`. */
 const CHOICE = 10;
 
-/** Unused addresses that are kept ahead at least. Source: `save_max_gap`. */
+/** Minimum number of unused addresses kept ahead. Source: `save_max_gap`. */
 const LEAST_GAP: Readonly<Record<AddressChainName, number>> = { receiving: 20, change: 6 };
 
 /**
- * The number of unused addresses that are kept ahead at most, whatever the file or an import says: each is made, and asked
- * of a hub. Arbitrary: longer than anyone has.
+ * Maximum gap, whatever the file or an import says, because each address is derived and requested from a hub. Arbitrary:
+ * longer than any real gap.
  */
 export const MAX_GAP = 10_000;
 
@@ -37,13 +36,13 @@ export class LoadedAccount implements AddressSource {
   readonly ledger: Ledger;
   readonly channelKeys: ChannelKeys;
   readonly #random: RandomSource;
-  /** Addresses that a wallet of before had given out: this many are derived, used or not. */
+  /** Number of addresses that a predecessor wallet had issued. This many are derived, used or not. */
   readonly #givenOut: Record<AddressChainName, number> = { receiving: 0, change: 0 };
-  /** The number of additional addresses kept ahead while the gap is filled, since that many are in hand. */
+  /** Number of further addresses kept ahead while the gap is filled, because that many are reserved. */
   readonly #ahead: Record<AddressChainName, number> = { receiving: 0, change: 0 };
   readonly #inHand: Set<string>;
 
-  /** `inHand` are the addresses that transactions being made pay to, of all wallets: two may have an account in common. */
+  /** `inHand` has the addresses reserved for unfinished transactions, of all wallets: two wallets may share an account. */
   constructor(account: Account, ledger: Ledger, random: RandomSource, inHand: Set<string>) {
     this.account = account;
     this.ledger = ledger;
@@ -100,28 +99,28 @@ export class LoadedAccount implements AddressSource {
     this.channelKeys.note(publicKey);
   }
 
-  /** The number of addresses that were given out before the ledger saw the account: the first gap is as long. */
+  /** Records the number of addresses issued before the ledger knew the account. The first gap has at least this length. */
   noteGivenOut(counts: Readonly<Record<AddressChainName, number>>): void {
     this.#givenOut.receiving = counts.receiving;
     this.#givenOut.change = counts.change;
   }
 
-  /** An address to receive at, with fewer uses than allowed. */
+  /** Next receiving address with fewer uses than the maximum. */
   async nextReceivingAddress(): Promise<string> {
     return (await this.#nextAddress('receiving')).address;
   }
 
-  /** The same for a transaction of our own: no other caller gets it until it is freed. */
+  /** Like `nextReceivingAddress`, for an own transaction: the address is reserved until it is freed. */
   async takeReceivingAddress(): Promise<string> {
     return (await this.#nextAddress('receiving', true)).address;
   }
 
-  /** Hash of the key that change goes to: 20 bytes. No other caller gets it until it is freed. */
+  /** Key hash of 20 bytes for change. It is reserved until it is freed. */
   async nextChangeKeyHash(): Promise<Buffer> {
     return keyHashOf((await this.#nextAddress('change', true)).publicKey);
   }
 
-  /** The transaction that was to pay to it is sent or given up. */
+  /** Frees an address after the transaction that pays it was sent or abandoned. */
   freeAddress(address: string): void {
     this.#inHand.delete(address);
   }
@@ -143,7 +142,7 @@ export class LoadedAccount implements AddressSource {
       const usable = await this.ledger.database.unusedAddresses(this.id, chain, maxUses, count);
       const free = usable.filter(({ address }) => !this.#inHand.has(address)).slice(0, CHOICE);
       if (free.length > 0) {
-        // Of those just made the reference takes the first.
+        // Of newly created addresses the reference uses the first.
         const one = free[isFirst ? this.#random.bytes(4).readUInt32LE() % free.length : 0]!;
         if (takes && !this.isSingleAddress) this.#inHand.add(one.address);
         return one;
@@ -175,7 +174,7 @@ export class LoadedAccount implements AddressSource {
     return row;
   }
 
-  /** The private key to a key hash of 20 bytes; null if it is not this account's. Throws `AssertionError` while locked. */
+  /** Private key for a key hash of 20 bytes; null for another account's. Throws `AssertionError` while locked. */
   async privateKeyOf(keyHash: Bytes): Promise<Buffer | null> {
     const row = await this.#find(this.#addressOf(keyHash));
     if (row === undefined) return null;
@@ -187,7 +186,7 @@ export class LoadedAccount implements AddressSource {
     return privateKey && Buffer.from(privateKey);
   }
 
-  /** Only of outputs with this many confirmations; 0 counts those in no block too. */
+  /** Balance of outputs with this many confirmations; 0 includes unconfirmed ones. */
   balance(confirmations = 0): Promise<Balance> {
     return this.ledger.database.balance([this.id], maxHeightOf(this.ledger, confirmations));
   }
@@ -201,7 +200,7 @@ export class LoadedAccount implements AddressSource {
     return { receiving, change };
   }
 
-  /** Keeps gaps that are longer than any that was found; says whether they changed. The caller saves. */
+  /** Sets each gap one longer than the longest run of unused addresses found. Returns whether they changed. The caller saves. */
   async fitGaps(): Promise<boolean> {
     const { generator } = this.account;
     if (generator.name === 'single-address') return false;
@@ -228,7 +227,7 @@ export class LoadedAccount implements AddressSource {
   }
 }
 
-/** The highest block whose outputs have this many confirmations; undefined if it does not matter. */
+/** Maximum height of blocks with this many confirmations; undefined for no limit. */
 export function maxHeightOf(ledger: Pick<Ledger, 'height'>, confirmations: number): number | undefined {
   return confirmations > 0 ? ledger.height - confirmations + 1 : undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * A wallet with its file and its accounts at work. What is answered as done is in the file: saves come one after the
- * other, each of the wallet as it is when it begins, and a waiting save serves all calls made meanwhile.
- * Source: lbry-sdk lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`.
+ * A wallet with its file and its active accounts. A successful response means that the change is in the file. Saves run one
+ * after another, each with the state at its start. A waiting save covers all calls made in between. Source: lbry-sdk
+ * lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`.
  */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -17,9 +17,9 @@ import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
 export interface WalletSurroundings {
   readonly ledger: Ledger;
   readonly tools: AccountTools;
-  /** Addresses that transactions being made pay to, of all wallets. */
+  /** Addresses reserved for unfinished transactions, of all wallets. */
   readonly inHand: Set<string>;
-  /** Notified of what the user should know and no call answers. */
+  /** Called with messages to the user that are in no response. */
   readonly warn: (text: string) => void;
 }
 
@@ -38,7 +38,7 @@ export class LoadedWallet {
   readonly path: string;
   readonly #around: WalletSurroundings;
   readonly #loaded = new Map<Account, LoadedAccount>();
-  /** The stamp of the file as it was last read or written. */
+  /** Stamp of the file at the last read or write. */
   #stamp: string | null;
   #saving: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | null = null;
@@ -85,7 +85,7 @@ export class LoadedWallet {
     return known;
   }
 
-  /** The default account where no id is given. Throws `ValueError`. */
+  /** The account with an id; the default account without one. Throws `ValueError`. */
   account(id?: string | null): LoadedAccount {
     if (id === undefined || id === null) {
       const [first] = this.accounts;
@@ -97,7 +97,7 @@ export class LoadedWallet {
     return account;
   }
 
-  /** All accounts where none is named. Throws `ValueError`. */
+  /** The named accounts, or all if none is named. Throws `ValueError`. */
   accountsOrAll(ids?: readonly string[] | null): readonly LoadedAccount[] {
     return ids && ids.length > 0 ? ids.map((id) => this.account(id)) : this.accounts;
   }
@@ -107,7 +107,7 @@ export class LoadedWallet {
     if (this.isLocked) throw assertionFailure('Cannot spend funds with locked wallet, unlock first.');
   }
 
-  /** Resolves when the wallet, as it is or later, is on disk. */
+  /** Saves the wallet. Resolves when its present or a later state is on disk. */
   save(): Promise<void> {
     if (this.#waiting === null) {
       const waiting = this.#saving.then(() => {
@@ -120,7 +120,7 @@ export class LoadedWallet {
     return this.#waiting;
   }
 
-  /** Resolves when nothing is being saved. */
+  /** Resolves when no save is running. */
   async settled(): Promise<void> {
     await this.#saving;
   }
@@ -148,7 +148,7 @@ export class LoadedWallet {
     this.#stamp = await fileStamp(this.path);
   }
 
-  /** Saves a change that was made; where that fails it is taken back, before another save begins. */
+  /** Saves a change. If that fails, the change is reverted before another save starts. */
   async #saveOr(takeBack: () => void): Promise<void> {
     try {
       await this.save();
@@ -158,14 +158,14 @@ export class LoadedWallet {
     }
   }
 
-  /** A new account with a seed of its own, in the file before it is used. */
+  /** Creates an account with a new seed. It is in the file before it is used. */
   createAccount(name: string | null, generator: GeneratorName): Promise<LoadedAccount> {
     return this.#keep(() =>
       this.wallet.generateAccount(this.#around.ledger.params, name, new JsonObject([['name', generator]])),
     );
   }
 
-  /** An account of a form as in the file. Throws `ValueError`, also where the wallet has it. */
+  /** Adds an account in the form of the file. Throws `ValueError`, also if the wallet already has it. */
   addAccount(account: JsonObject): Promise<LoadedAccount> {
     return this.#keep(() => {
       const added = this.wallet.addAccount(account);
@@ -203,8 +203,8 @@ export class LoadedWallet {
   }
 
   /**
-   * Changes what is given. Where that is anything, the account counts as modified, and is saved. Addresses up to a longer
-   * gap are made when the ledger next looks at the account, as in the reference.
+   * Changes settings of an account. If any is given, the account counts as modified and is saved. Addresses for a longer gap
+   * are created when the ledger next updates the account, as in the reference.
    */
   async changeAccount({ account }: LoadedAccount, change: AccountChange): Promise<void> {
     const { generator } = account;
@@ -234,13 +234,13 @@ export class LoadedWallet {
     });
   }
 
-  /** False if the password is wrong; of a wallet that is open already nothing changes. */
+  /** Unlocks the wallet. Returns false if the password is wrong. An unlocked wallet stays unchanged. */
   unlock(password: string): boolean {
     if (!this.isLocked && this.isEncrypted) return password === this.wallet.password;
     return this.wallet.unlock(password);
   }
 
-  /** Throws `AssertionError` where no password is known. */
+  /** Locks the wallet. Throws `AssertionError` if no password is known. */
   lock(): void {
     this.wallet.lock();
   }
@@ -262,14 +262,14 @@ export class LoadedWallet {
     return this.wallet.hash().toString('hex');
   }
 
-  /** Under a password as base64, else as JSON in clear. */
+  /** Exports the wallet: encrypted as base64 with a password, otherwise as plain JSON. */
   async exported(password: string | null): Promise<string> {
     return password === null ? this.wallet.exportText() : this.wallet.pack(password);
   }
 
   /**
-   * Joins an export into the wallet, which is on disk when it resolves. New accounts are put to work; their history is
-   * there too where `isBlocking`.
+   * Merges an export into the wallet. It is on disk when it resolves. New accounts are activated; with `isBlocking` it also
+   * waits for their history.
    */
   async importExport(text: string, password: string | null, isBlocking: boolean): Promise<void> {
     const joined = await this.#join(text, password);
@@ -277,7 +277,10 @@ export class LoadedWallet {
     await this.#putToWork(joined, isBlocking);
   }
 
-  /** Where it fails, what was joined stays for the next save, as joining it again would: accounts work all the same. */
+  /**
+   * If the save fails, the merged data stays for the next save, since merging again would give the same. The accounts work
+   * anyway.
+   */
   async #saveJoined(joined: MergedAccounts | null): Promise<void> {
     try {
       await this.save();
@@ -288,15 +291,15 @@ export class LoadedWallet {
   }
 
   /**
-   * Joins an export, where one is given, and answers with the wallet as it is then. Its password becomes the one of the
-   * file, if that is encrypted.
+   * Merges an export, if given, and returns the resulting wallet. The given password becomes that of the file, if that is
+   * encrypted.
    */
   async syncApply(
     password: string,
     text: string | null,
     isBlocking: boolean,
   ): Promise<{ hash: string; data: string }> {
-    // A locked wallet keeps the password of its file: with another one no one could open it again.
+    // A locked wallet keeps the password of its file. With another one it could never be unlocked.
     const assertOpen = (): void => {
       if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
     };
@@ -311,8 +314,8 @@ export class LoadedWallet {
   }
 
   /**
-   * Joins all of an export, or nothing where a part of it is wrong or `check` throws. The caller saves: what came may ask for
-   * encryption under a password that is not set yet.
+   * Merges an export completely, or nothing if a part is invalid or `check` throws. The caller saves, because the merged
+   * data may require encryption with a password that is not set yet.
    */
   async #join(
     text: string,
@@ -332,7 +335,7 @@ export class LoadedWallet {
     const { ledger } = this.#around;
     const work = this.accounts.flatMap((one): Promise<unknown>[] => {
       if (added.includes(one.account)) return [ledger.add(one)];
-      // Its gaps may have grown.
+      // The merge may have lengthened its gaps.
       return merged.includes(one.account) ? [ledger.ensureGap(one)] : [];
     });
     if (isBlocking) await Promise.all(work);
@@ -351,13 +354,13 @@ export class LoadedWallet {
     return ledger.database.balance(this.accountIds, maxHeightOf(ledger, confirmations));
   }
 
-  /** The account that has the address; null if none has. */
+  /** Account that owns the address; null if none. */
   async accountOf(address: string): Promise<LoadedAccount | null> {
     for (const account of this.accounts) if (await account.holds(address)) return account;
     return null;
   }
 
-  /** Private keys to key hashes of 20 bytes, looked up before signing. Throws `AssertionError` while locked. */
+  /** Private keys by key hashes of 20 bytes, looked up before signing. Throws `AssertionError` while locked. */
   async keysOf(keyHashes: readonly Bytes[]): Promise<(keyHash: Bytes) => Bytes | null> {
     const keys = new Map<string, Bytes>();
     for (const hash of keyHashes) {
@@ -373,7 +376,7 @@ export class LoadedWallet {
     return (hash) => keys.get(Buffer.from(hash).toString('hex')) ?? null;
   }
 
-  /** The secret to a channel's public key, of whichever account; null if it is not known, or locked. */
+  /** Private key for a channel's public key, from any account; null if unknown or locked. */
   channelSecret(publicKey: Bytes): Bytes | null {
     for (const account of this.accounts) {
       const secret = account.channelKeys.keyFor(publicKey);

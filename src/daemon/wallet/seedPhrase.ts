@@ -1,6 +1,6 @@
 /**
- * Seed phrases of Electrum's kind: a number written in English words, least significant first, whose hash begins with a
- * version. Not BIP39, whose word list it shares. Source: lbry-sdk lbry/wallet/mnemonic.py.
+ * Seed phrases in Electrum's format: a number in English words, least significant first, whose hash begins with a version.
+ * The format is not BIP39, but uses its word list. Source: lbry-sdk lbry/wallet/mnemonic.py.
  */
 import { createHmac, pbkdf2Sync } from 'node:crypto';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -19,11 +19,11 @@ const VERSION_KEY = 'Seed version';
 export const DEFAULT_PASSPHRASE = 'lbryum';
 const ROUNDS = 2048;
 const SEED_SIZE = 64;
-/** Bits of a new phrase's number: twelve words of eleven bits. */
+/** Number of bits of a new phrase: twelve words of eleven bits. */
 const NEW_SEED_BITS = 132;
 const NEW_SEED_WORDS = 12;
 
-/** Blocks of Chinese, Japanese and Korean writing, first and last code point. Source: `CJK_INTERVALS`. */
+/** Unicode ranges of Chinese, Japanese and Korean characters, first and last code point. Source: `CJK_INTERVALS`. */
 const CJK_RANGES: readonly (readonly [number, number])[] = [
   [0x1100, 0x11ff],
   [0x2e80, 0x2eff],
@@ -53,7 +53,7 @@ const CJK_RANGES: readonly (readonly [number, number])[] = [
   [0xe0100, 0xe01ef],
 ];
 
-/** What Python's `str.split` takes for white space. */
+/** White space of Python's `str.split`. */
 const WHITE_SPACE = /[\t-\r\u001c- \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
 
 const splitWords = (text: string): string[] => text.split(WHITE_SPACE).filter((word) => word !== '');
@@ -80,7 +80,7 @@ export function isSeedPhrase(text: string): boolean {
   return digest.startsWith(VERSION_PREFIX);
 }
 
-/** The 64 bytes that the root of keys is made of. */
+/** Seed of 64 bytes for the root key. */
 export function seedBytes(phrase: string, passphrase = DEFAULT_PASSPHRASE): Buffer {
   return pbkdf2Sync(normalizePhrase(phrase), normalizePhrase(passphrase), ROUNDS, SEED_SIZE, 'sha512');
 }
@@ -91,7 +91,7 @@ export function phraseOfNumber(number: bigint): string {
   return words.join(' ');
 }
 
-/** The number that the words write. Throws `ValueError` at a word that is not in the list. */
+/** Number encoded by the words. Throws `ValueError` for an unknown word. */
 export function numberOfPhrase(phrase: string): bigint {
   return splitWords(phrase).reduceRight((number, word) => {
     const index = INDEX.get(word);
@@ -100,7 +100,7 @@ export function numberOfPhrase(phrase: string): bigint {
   }, 0n);
 }
 
-/** The first phrase of a standard wallet above the number drawn. */
+/** First phrase of a standard wallet above the random number. */
 export function phraseAbove(entropy: bigint): string {
   for (let number = entropy + 1n; ; number++) {
     const phrase = phraseOfNumber(number);

@@ -1,7 +1,7 @@
 /**
- * The two ways in which wallets are encrypted, both AES-256-CBC: single fields of the file under a hashed password, and
- * the whole wallet, compressed, under a key that scrypt made, for export and synchronization.
- * Source: lbry-sdk lbry/crypto/crypt.py.
+ * Both encryptions of wallets, with AES-256-CBC. Single fields of the file are encrypted with a hashed password. For export
+ * and synchronization, the whole wallet is compressed and encrypted with a key from scrypt. Source: lbry-sdk
+ * lbry/crypto/crypt.py.
  */
 import { createCipheriv, createDecipheriv, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -19,7 +19,7 @@ function encrypt(key: Bytes, initVector: Bytes, text: Bytes): Buffer {
   return Buffer.concat([cipher.update(text), cipher.final()]);
 }
 
-/** Throws `InvalidPasswordError` where the padding is wrong, which a wrong key leaves in 255 of 256 cases. */
+/** Decrypts data. Throws `InvalidPasswordError` for invalid padding, which a wrong key gives in 255 of 256 cases. */
 function decrypt(key: Bytes, initVector: Bytes, encrypted: Bytes): Buffer {
   try {
     const decipher = createDecipheriv(CIPHER, key, initVector);
@@ -31,7 +31,7 @@ function decrypt(key: Bytes, initVector: Bytes, encrypted: Bytes): Buffer {
 
 const fieldKey = (password: string): Buffer => sha256d(Buffer.from(password, 'utf8'));
 
-/** A field of the file: base64 of the vector and what it begins. */
+/** Encrypts a field of the file: base64 of the initialization vector and the ciphertext. */
 export function encryptField(password: string, text: string, initVector: Bytes): string {
   const encrypted = encrypt(fieldKey(password), initVector, Buffer.from(text, 'utf8'));
   return Buffer.concat([initVector, encrypted]).toString('base64');
@@ -56,7 +56,7 @@ interface ScryptCost {
 }
 
 const EXPORT_COST: ScryptCost = { n: 8192, r: 16, p: 1 };
-/** Scrypt takes 128 bytes times N times r: what a foreign prefix may ask for. Arbitrary, sixteen times our own. */
+/** Memory limit of scrypt for the parameters in a foreign export: 128 bytes times N times r. Arbitrary, sixteen times our own. */
 const MAX_SCRYPT_BYTES = 256 * 1024 * 1024;
 const MAX_SCRYPT_PARALLEL = 16;
 
@@ -66,7 +66,7 @@ function exportKey(password: string, salt: Bytes, { n, r, p }: ScryptCost): Prom
   return scryptAsync(password, salt, KEY_SIZE, { N: n, r, p, maxmem: 2 * MAX_SCRYPT_BYTES });
 }
 
-/** An export: base64 of `s:N:r:p:`, the vector (which is the salt too) and what it begins. */
+/** Encrypts an export: base64 of `s:N:r:p:`, the initialization vector (also the salt) and the ciphertext. */
 export async function encryptExport(password: string, bytes: Bytes, random: RandomSource): Promise<string> {
   const initVector = random.bytes(INIT_VECTOR_SIZE);
   const encrypted = encrypt(await exportKey(password, initVector, EXPORT_COST), initVector, bytes);
@@ -77,7 +77,7 @@ export async function encryptExport(password: string, bytes: Bytes, random: Rand
 const EXPORT_PREFIX = /^[^:]*:([0-9]{1,9}):([0-9]{1,9}):([0-9]{1,9}):/;
 const MAX_PREFIX_SIZE = 64;
 
-/** Throws `InvalidPasswordError`, and `ValueError` where the text is not an export. */
+/** Decrypts an export. Throws `InvalidPasswordError`, and `ValueError` if the text is not an export. */
 export async function decryptExport(password: string, text: string): Promise<Buffer> {
   const bytes = Buffer.from(text, 'base64');
   const prefix = EXPORT_PREFIX.exec(bytes.subarray(0, MAX_PREFIX_SIZE).toString('latin1'));

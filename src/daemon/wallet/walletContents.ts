@@ -1,7 +1,7 @@
 /**
- * A wallet: accounts, preferences with the times at which they were set, and the password that encrypts it on disk; its
- * form in the file and in exports, its hash, and joining with another copy. Owns no file (`walletFile.ts`).
- * Source: lbry-sdk lbry/wallet/wallet.py.
+ * Content of a wallet: accounts, preferences with the times of their changes, and the password for its file. Includes the
+ * forms in the file and in exports, the hash, and merging with another copy. `walletFile.ts` handles the file. Source:
+ * lbry-sdk lbry/wallet/wallet.py.
  */
 import { createHash } from 'node:crypto';
 import { deflate, inflate } from 'node:zlib';
@@ -17,9 +17,9 @@ import { decryptExport, encryptExport } from './walletCipher.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 
 export const WALLET_VERSION = 1;
-/** The preference that the file be encrypted. */
+/** Preference to encrypt the file. */
 export const ENCRYPT_ON_DISK = 'encrypt-on-disk';
-/** An export that unpacks to more is none of ours. Arbitrary, a hundred times a big wallet. */
+/** Maximum size of an uncompressed export. Arbitrary, a hundred times a big wallet. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 const deflateAsync = promisify<Buffer, Buffer>(deflate);
@@ -35,12 +35,12 @@ export class WalletContents {
   readonly id: string;
   readonly name: string;
   readonly accounts: Account[] = [];
-  /** Each `{value, ts}`, in the order in which they were set or the file has them. */
+  /** Preferences as `{value, ts}`, in the order of their creation or of the file. */
   readonly #preferences: Map<string, JsonObject>;
-  /** Known from encrypting or unlocking on. */
+  /** Password; known after encrypting or unlocking. */
   password: string | null = null;
 
-  /** Reads the content of the file. Throws `ValueError` for an unreadable account. */
+  /** Parses the content of the file. Throws `ValueError` for an invalid account. */
   constructor(id: string, wallet: JsonObject, tools: AccountTools) {
     this.#tools = tools;
     this.id = id;
@@ -55,14 +55,14 @@ export class WalletContents {
     return this.accounts[0];
   }
 
-  /** An account more, of a form as in the file; the caller saves. */
+  /** Adds an account in the form of the file. The caller saves. */
   addAccount(account: JsonObject): Account {
     const added = new Account(account, this.#tools);
     this.accounts.push(added);
     return added;
   }
 
-  /** A new account with a seed of its own. */
+  /** Creates an account with a new seed. */
   generateAccount(
     ledger: LedgerParams,
     name: string | null = null,
@@ -87,7 +87,7 @@ export class WalletContents {
     return [...this.#preferences.keys()];
   }
 
-  /** Throws `ValueError` where the value could not be read again; the returned function takes it back. */
+  /** Sets a preference. Throws `ValueError` if the value could not be read back. The returned function reverts it. */
   setPreference(key: string, value: JsonValue): () => void {
     if (isTooDeep(value)) throw badValue('The value has too many lists or objects within each other.');
     if (hasNumberWords(value)) throw badValue('The value has a number that is too large.');
@@ -112,12 +112,12 @@ export class WalletContents {
     return isTrue(this.preference(ENCRYPT_ON_DISK));
   }
 
-  /** Locked, or unlocked with a password under which it will be saved. */
+  /** Whether the wallet is locked, or unlocked with a password for its file. */
   get isEncrypted(): boolean {
     return this.isLocked || (this.isEncryptedOnDisk && this.password !== null);
   }
 
-  /** `password` encrypts what is not encrypted yet. */
+  /** JSON form of the wallet. `password` encrypts the unencrypted secrets. */
   toJson(password: string | null = null): JsonObject {
     return new JsonObject([
       ['version', WALLET_VERSION],
@@ -131,7 +131,7 @@ export class WalletContents {
     return new JsonObject([...this.#preferences]);
   }
 
-  /** One line, secrets in clear. */
+  /** Export text in one line, with unencrypted secrets. */
   exportText(): string {
     if (this.isLocked) throw assertionFailure('Cannot serialize a wallet with locked/encrypted accounts.');
     return writePythonJson(this.toJson());
@@ -162,15 +162,15 @@ export class WalletContents {
     return hash.digest();
   }
 
-  /** The wallet under a password, as text. */
+  /** The wallet encrypted with a password, as text. */
   async pack(password: string): Promise<string> {
     if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
     return encryptExport(password, await deflateAsync(Buffer.from(this.exportText())), this.#tools.random);
   }
 
   /**
-   * Joins another copy into this one: a preference wins unless it is older, accounts are matched by id. The caller saves. A
-   * failure in the middle leaves what was joined before, as in lbry-sdk; within `wholly` nothing of it.
+   * Merges another copy into this wallet. Its preferences win unless they are older; accounts are matched by id. The caller
+   * saves. After a failure the already merged parts stay, as in lbry-sdk; within `wholly` all are reverted.
    */
   merge(other: JsonObject): MergedAccounts {
     if (this.isLocked) throw assertionFailure('Cannot sync apply on a locked wallet.');
@@ -179,7 +179,7 @@ export class WalletContents {
       const time = timeOf(theirs);
       if (time === null || theirs.get('value') === undefined)
         throw badValue(`The preference '${key}' has no ${time === null ? 'time' : 'value'}.`);
-      // What has no time was in the file, put there by hand: it is the older one.
+      // A preference without a time was added to the file by hand and counts as older.
       if (mine === undefined || time >= (timeOf(mine) ?? -Infinity)) this.#preferences.set(key, theirs);
     }
     const accounts = accountsIn(other);
@@ -196,7 +196,7 @@ export class WalletContents {
     return { added, merged };
   }
 
-  /** Does a task that joins another copy; where it throws, accounts and preferences are as before. */
+  /** Runs a merge. If it throws, accounts and preferences are restored. */
   wholly<Result>(task: () => Result): Result {
     const accounts = [...this.accounts];
     const preferences = [...this.#preferences];
@@ -212,7 +212,10 @@ export class WalletContents {
     }
   }
 
-  /** False if the password is wrong for an account: then all that were locked are, lest a save writes them in clear. */
+  /**
+   * Unlocks all accounts. Returns false if the password is wrong for one of them. The previously locked ones are locked
+   * again then, so that a save does not write them unencrypted.
+   */
   unlock(password: string): boolean {
     const locked = this.accounts.filter((account) => account.isLocked);
     const wrong = locked.findIndex((account) => !account.unlock(password));
@@ -229,7 +232,7 @@ export class WalletContents {
     for (const account of this.accounts) if (!account.isLocked) account.lock(this.password);
   }
 
-  /** The file shall be encrypted under that password; the caller saves. The returned function takes it back. */
+  /** Sets the file to be encrypted with that password. The caller saves. The returned function reverts it. */
   encrypt(password: string): () => void {
     if (this.isLocked) throw assertionFailure('Cannot re-encrypt a locked wallet, unlock first.');
     if (password === '') throw assertionFailure('Cannot encrypt with blank password.');
@@ -242,14 +245,14 @@ export class WalletContents {
     };
   }
 
-  /** The file shall be in clear; the caller saves. The returned function takes it back. */
+  /** Sets the file to be unencrypted. The caller saves. The returned function reverts it. */
   decrypt(): () => void {
     if (this.isLocked) throw assertionFailure('Cannot decrypt a locked wallet, unlock first.');
     return this.setPreference(ENCRYPT_ON_DISK, false);
   }
 }
 
-/** An export in clear. Throws `InvalidPasswordError`, and `ValueError` where it is not a wallet. */
+/** Decrypts an export. Throws `InvalidPasswordError`, and `ValueError` if it is not a wallet. */
 export async function unpackWallet(password: string, text: string): Promise<JsonObject> {
   const compressed = await decryptExport(password, text);
   const inflated = await inflateAsync(compressed, { maxOutputLength: MAX_UNPACKED_BYTES }).catch(() => {
@@ -282,7 +285,7 @@ function preferencesIn(wallet: JsonObject): Map<string, JsonObject> {
   return byKey;
 }
 
-/** Null if the wallet has no list of them. */
+/** Accounts of a wallet; null if it has no list of them. */
 function accountsIn(wallet: JsonObject): JsonObject[] | null {
   const accounts = wallet.get('accounts');
   if (accounts === undefined) return null;
@@ -293,7 +296,7 @@ function accountsIn(wallet: JsonObject): JsonObject[] | null {
   });
 }
 
-/** Null if it is not a time. */
+/** Time of a preference; null if it is invalid. */
 function timeOf(preference: JsonObject): number | null {
   const time = preference.get('ts');
   const number = time !== undefined && isJsonNumber(time) ? Number(numberText(time)) : NaN;

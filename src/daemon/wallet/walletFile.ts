@@ -1,6 +1,6 @@
 /**
- * The file of a wallet: read, and replaced as a whole so that a kill leaves the old or the new one. What cannot be read is
- * never written over. Source: lbry-sdk lbry/wallet/wallet.py `WalletStorage`.
+ * Reads and writes the file of a wallet. Writing is atomic. An unreadable file is never overwritten. Source: lbry-sdk
+ * lbry/wallet/wallet.py `WalletStorage`.
  */
 import { constants } from 'node:fs';
 import {
@@ -30,7 +30,7 @@ const MODE_BITS = 0o7777;
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 const exists = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST';
 
-/** Whether anything is at the path, be it a link that leads nowhere. */
+/** Whether the path exists, even as a dangling link. */
 export async function isThere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
@@ -39,8 +39,8 @@ export async function isThere(path: string): Promise<boolean> {
 }
 
 /**
- * Where the file is: where a link at the path leads to. Throws `EnvironmentError` for a link that leads nowhere: a new wallet
- * in its place would hide the one on a disk that is not there.
+ * Path of the file with links resolved. Throws `EnvironmentError` for a dangling link, because a new wallet there would hide
+ * the one on an unmounted disk.
  */
 export async function placeOfFile(path: string): Promise<string> {
   try {
@@ -55,8 +55,8 @@ export async function placeOfFile(path: string): Promise<string> {
 }
 
 /**
- * What the file says, or null if there is none. Throws `DaemonError` with what to do where it is not a wallet,
- * `EnvironmentError` where it is not a file.
+ * Content of the file; null if it does not exist. Throws `DaemonError` with instructions if it is not a wallet, and
+ * `EnvironmentError` if it is not a file.
  */
 export async function readWalletFile(path: string): Promise<JsonObject | null> {
   let bytes: Buffer;
@@ -71,7 +71,7 @@ export async function readWalletFile(path: string): Promise<JsonObject | null> {
     const text = decodeUtf8(bytes);
     if (text === null) throw new Error('The text is not UTF-8.');
     const wallet = parseWalletText(text);
-    // A wallet of lbryum may have none.
+    // A lbryum wallet may have no accounts.
     if (!wallet.has('accounts') && !wallet.has('master_public_keys'))
       throw new Error('It has no accounts, so it is not a wallet of lbrynet or lbcnet.');
     return wallet;
@@ -80,7 +80,7 @@ export async function readWalletFile(path: string): Promise<JsonObject | null> {
   }
 }
 
-/** What is thrown where the file at the path is not a wallet that can be used: it says what to do, and a copy is kept. */
+/** Error for a file that is not a usable wallet. It has instructions, and a copy of the file is created. */
 export async function unreadableWallet(path: string, reason: string): Promise<DaemonError> {
   const copy = await keepCopy(path, 'damaged');
   return new DaemonError(
@@ -90,7 +90,7 @@ export async function unreadableWallet(path: string, reason: string): Promise<Da
   );
 }
 
-/** Copies the file to the first free name beside it, unless such a copy is there; says where it is. */
+/** Copies the file to the first free name in its folder, unless the copy already exists. Resolves to the path of the copy. */
 export async function keepCopy(path: string, kind: 'damaged' | 'foreign'): Promise<string> {
   const bytes = await readFile(path);
   for (let n = 1; ; n++) {
@@ -116,7 +116,7 @@ export async function fileStamp(path: string): Promise<string | null> {
   }
 }
 
-/** Files that writing begins with. Source: lbry-sdk `WalletStorage.write`, which has the same names. */
+/** Temporary files of interrupted writes. Source: lbry-sdk `WalletStorage.write`, which uses the same names. */
 async function temporaryFiles(path: string): Promise<string[]> {
   const folder = dirname(path);
   const start = `${basename(path)}.tmp.`;
@@ -136,8 +136,9 @@ const isWhole = async (path: string): Promise<boolean> => {
 };
 
 /**
- * Puts a file that was written whole in its place where a kill came before that: lbrynet removes the old file first. The path
- * that was taken, or null. Throws `DaemonError` where there are several.
+ * Completes an interrupted write: renames a complete temporary file to the missing wallet file. lbrynet removes the old file
+ * before the rename, so a kill may leave this state. Resolves to the path that was used, or null. Throws `DaemonError` if
+ * there are several.
  */
 export async function takeWholeTemporary(path: string): Promise<string | null> {
   if ((await fileStamp(path)) !== null) return null;
@@ -155,7 +156,7 @@ export async function takeWholeTemporary(path: string): Promise<string | null> {
   return only;
 }
 
-/** Removes halves of what is in the file, which kills in the middle of writing left beside it; what is whole stays. */
+/** Removes incomplete temporary files left by interrupted writes. Complete ones stay. */
 export async function removeHalfWritten(path: string): Promise<void> {
   for (const one of await temporaryFiles(path)) if (!(await isWhole(one))) await rm(one, { force: true });
 }
@@ -169,7 +170,10 @@ async function modeOf(path: string): Promise<number> {
   }
 }
 
-/** Puts the text in place of the file and returns when it is on disk. The file's mode stays; a new one is the owner's alone. */
+/**
+ * Replaces the content of the file. Resolves when it is on disk. The file's mode stays; a new file is accessible only to its
+ * owner.
+ */
 export async function writeWalletFile(path: string, text: string): Promise<void> {
   const mode = await modeOf(path);
   const temporary = `${path}.tmp.${process.pid}`;

@@ -1,7 +1,6 @@
 /**
- * The wallets that are open: files of one folder; the first is the default. Opening reads and never replaces
- * what it cannot read; beginning puts all accounts to work.
- * Source: lbry-sdk lbry/wallet/manager.py `WalletManager`, lbry/wallet/ledger.py `start`.
+ * The open wallets, all files of one folder; the first is the default. Opening never overwrites an unreadable file. `begin`
+ * activates all accounts. Source: lbry-sdk lbry/wallet/manager.py `WalletManager`, lbry/wallet/ledger.py `start`.
  */
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +23,7 @@ import {
 } from './walletFile.js';
 
 export interface WalletsOptions extends Omit<WalletSurroundings, 'inHand'> {
-  /** Folder of the files; made if missing. */
+  /** Folder of the files; created if missing. */
   readonly folder: string;
 }
 
@@ -47,10 +46,10 @@ const NEW_WALLET = new JsonObject([
   ['accounts', []],
 ]);
 
-/** Names of files have 255 bytes at most, on all systems in use; the copies beside it have longer ones. */
+/** Maximum length of an id. File names have at most 255 bytes on all usual systems, and copies of the file have longer names. */
 const MAX_ID_BYTES = 200;
 
-/** An id is the name of a file in the folder, and nothing else. */
+/** Throws if the id is not a plain file name in the folder. */
 function assertWalletId(id: string): void {
   if (Buffer.byteLength(id) > MAX_ID_BYTES)
     throw badValue(`The name of a wallet is that of a file, of ${MAX_ID_BYTES} bytes at most.`);
@@ -70,8 +69,8 @@ export class Wallets {
   }
 
   /**
-   * Opens the wallets of these ids. The first gets an account where it has none. Throws `DaemonError` `WalletFileError`
-   * where a file cannot be used, `EnvironmentError` where there is no folder.
+   * Opens the wallets with these ids. The first gets an account if it has none. Throws `DaemonError` `WalletFileError` if a
+   * file is unusable, and `EnvironmentError` without a folder.
    */
   static async open(ids: readonly string[], options: WalletsOptions): Promise<Wallets> {
     const folder = onFile(options.folder, () => {
@@ -89,14 +88,14 @@ export class Wallets {
     return this.#wallets;
   }
 
-  /** Throws `WalletNotLoadedError` where all were removed. */
+  /** Default wallet. Throws `WalletNotLoadedError` if no wallet is open. */
   get default(): LoadedWallet {
     const [first] = this.#wallets;
     if (first === undefined) throw new DaemonError('WalletNotLoadedError', 'No wallet is loaded.');
     return first;
   }
 
-  /** The default one where no id is given. Throws `WalletNotLoadedError`. */
+  /** Wallet with an id; the default wallet without one. Throws `WalletNotLoadedError`. */
   get(id?: string | null): LoadedWallet {
     if (id === undefined || id === null) return this.default;
     const wallet = this.#wallets.find((one) => one.id === id);
@@ -113,7 +112,7 @@ export class Wallets {
     return join(this.#options.folder, id);
   }
 
-  /** A new wallet, on disk when it resolves, without an account unless a kind of one is named. */
+  /** Creates a wallet. It is on disk when it resolves. It has no account unless a kind of account is named. */
   async create(id: string, account: GeneratorName | null): Promise<LoadedWallet> {
     assertWalletId(id);
     const path = this.#assertNotLoaded(id);
@@ -131,7 +130,7 @@ export class Wallets {
     return wallet;
   }
 
-  /** Opens a file of the folder and puts its accounts to work. */
+  /** Opens a file of the folder and activates its accounts. */
   async add(id: string): Promise<LoadedWallet> {
     assertWalletId(id);
     const path = this.#assertNotLoaded(id);
@@ -153,22 +152,22 @@ export class Wallets {
     return wallet;
   }
 
-  /** Puts all accounts to work, and, when their history is known, fits their gaps to it. */
+  /** Activates all accounts. Once their history is known, adjusts their gaps to it. */
   async begin(): Promise<void> {
     const { ledger } = this.#options;
     await Promise.all(this.accounts.map((account) => ledger.add(account)));
     await ledger.whenSynced();
-    // The ledger ends its waiting too when it is closed.
+    // The ledger's wait also ends when the ledger is closed.
     if (!this.accounts.every(({ id }) => ledger.isSynced(id))) return;
     for (const wallet of this.#wallets) await fitGaps(wallet);
   }
 
-  /** Resolves when all that was to be saved is on disk. */
+  /** Closes the wallets. Resolves when all pending saves are on disk. */
   async close(): Promise<void> {
     for (const wallet of this.#wallets) await wallet.settled();
   }
 
-  /** Forgets the wallet, which may still be in creation. */
+  /** Removes the wallet from the open ones; it may still be in creation. */
   #forget(wallet: LoadedWallet): void {
     const at = this.#wallets.indexOf(wallet);
     if (at >= 0) this.#wallets.splice(at, 1);

@@ -1,4 +1,4 @@
-/** `/address/<address>`: balance, history, what waits, and the claims that its unspent outputs hold. */
+/** `/address/<address>`: balance, history, pending transactions, and the claims in its unspent outputs. */
 import {
   Amount,
   Block,
@@ -49,7 +49,7 @@ interface TxidsPage {
 
 const lbc = (satoshis: number): number => satoshis / SATOSHIS;
 
-/** The claim or support that an output holds, read from its script. */
+/** The claim or support in an output, read from its script. */
 function HeldClaim({ output: { txid, outputIndex, script } }: { readonly output: Utxo }) {
   const claim = decodeClaimScript(Buffer.from(script, 'hex'));
   if (claim === null) return <>–</>;

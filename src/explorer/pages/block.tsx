@@ -1,4 +1,4 @@
-/** `/block/<hash, height or tip>`: what a block did to names, and its transactions. */
+/** `/block/<hash, height or tip>`: a block's effects on names, and its transactions. */
 import type { VNode } from 'preact';
 import {
   Amount,
@@ -38,7 +38,7 @@ const KINDS = [
   ['expiration', 'Expired'],
 ] as const;
 
-/** The hash that a path names; heights and `tip` lead to the page of the hash. */
+/** The block hash for a path; heights and `tip` redirect to the page of the hash. */
 async function hashOf({ ask, tip }: PageContext, wanted: string): Promise<{ hash: string; isHash: boolean }> {
   if (wanted === 'tip') return { hash: tip.hash, isHash: false };
   if (/^[0-9]{1,10}$/.test(wanted)) {
@@ -89,7 +89,7 @@ export const block: Page = async (context) => {
   const after = integerOf(query, 'after');
   const from = integerOf(query, 'tx') ?? 0;
   const isActive = answer.confirmations >= 0;
-  // The data of a block may be pruned, or not be there yet; its header is.
+  // The data of a block may be pruned or missing; its header always exists.
   const [whole, stats] = await Promise.all([
     orNull(ask<BlockAnswer>('getblock', hash, 1)),
     isActive ? orNull(ask<BlockStats>('getblockstats', hash, ['totalfee', 'total_out'])) : null,

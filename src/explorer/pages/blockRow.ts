@@ -1,4 +1,4 @@
-/** A block in a list: its header, and its data where they are on disk. */
+/** A block in a list: its header, and its data if on disk. */
 import type { BlockAnswer, BlockHeaderAnswer } from '../answers.js';
 import type { PageContext } from '../pageContext.js';
 import { isMissing, orNull } from './parts.js';

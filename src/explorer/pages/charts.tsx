@@ -1,4 +1,4 @@
-/** `/charts/<metric>`: how the chain grew, as a line, a sentence and a table. */
+/** `/charts/<metric>`: the growth of the chain, as a line chart, a sentence and a table. */
 import { Chart } from '../../page/chart.js';
 import { Block, Notice, Section, Table } from '../../page/components.js';
 import { integerText, prefixedText, timeText } from '../../page/format.js';
@@ -29,7 +29,7 @@ const METRICS = [
 ] as const;
 
 const POINTS = 600;
-/** Rows of the table behind the line. */
+/** Rows of the table below the chart. */
 const ROWS = 50;
 export const charts: Page = async ({ ask, parts }) => {
   const [wanted = 'difficulty'] = parts;

@@ -1,4 +1,4 @@
-/** `/claim/<id>`: what a claim is, who signed it, what supports it; of a channel its claims. */
+/** `/claim/<id>`: a claim's contents, its signer and its supports; for a channel also its claims. */
 import {
   Address,
   Amount,
@@ -35,10 +35,10 @@ import { isMissing, orNull, TakenBack } from './parts.js';
 
 const SUPPORTS = 100;
 const CLAIMS = 50;
-/** Bids among which the place of the claim is searched. */
+/** Maximum number of bids among which the claim's rank is searched. */
 const PLACES = 100;
 
-/** The page of a claim that lives no more. */
+/** The page of a claim that was abandoned or has expired. */
 function ended(status: ClaimStatusAnswer, context: PageContext) {
   const { tip } = context;
   const how = status.state === 'expired' ? 'It expired' : status.spentBy ? 'It was abandoned' : 'It ended';
@@ -300,7 +300,7 @@ async function living(context: PageContext, claim: ClaimAnswer) {
   };
 }
 
-/** The page of a claim whose block a reorganisation disconnected. */
+/** The page of a claim whose block was disconnected by a reorg. */
 function takenBack(id: string, blocks: readonly TakenBlock[]): PageResult {
   return {
     status: 404,

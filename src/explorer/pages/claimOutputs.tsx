@@ -1,4 +1,4 @@
-/** The outputs that a claim had, the latest first: made, updated, moved. */
+/** The outputs of a claim, the latest first: creation and updates. */
 import { Address, Amount, Block, Output, Section, Table, Tag } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { txLink } from '../../page/links.js';
@@ -7,9 +7,9 @@ import type { AskError } from '../explorerRpcStub.js';
 import type { PageContext } from '../pageContext.js';
 import { isMissing, Missing } from './parts.js';
 
-/** Outputs that are followed back; each takes a question. */
+/** Maximum number of outputs that are followed back; each needs a request. */
 const MOST = 20;
-/** Inputs and outputs of a transaction that are read. */
+/** Maximum number of inputs and outputs read from a transaction. */
 const READ = 100;
 
 interface ClaimOutput {
@@ -28,7 +28,7 @@ export interface FoundOutputs {
   readonly isWhole: boolean;
 }
 
-/** Follows a claim from its last output back, as its updates spend one another. */
+/** Follows a claim back from its last output, along the outputs that its updates spent. */
 export async function outputsOf(
   ask: PageContext['ask'],
   claimId: string,

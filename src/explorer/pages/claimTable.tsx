@@ -1,4 +1,4 @@
-/** Claims in a table: what they are, whose, for how much. */
+/** A table of claims: title, channel and amount. */
 import type { VNode } from 'preact';
 import { Amount, Name, Pattern, Table, Tag, Time, Title } from '../../page/components.js';
 import { claimLink } from '../../page/links.js';
@@ -64,7 +64,7 @@ export function ClaimTable({ claims, nowSec, caption, empty }: ClaimTableProps):
   );
 }
 
-/** The same in less width: what a claim is called, under it its name and channel. */
+/** A narrower table: a claim's title with its name and channel below. */
 export function ClaimList({ claims, nowSec, caption, empty }: ClaimTableProps): VNode {
   return (
     <Table

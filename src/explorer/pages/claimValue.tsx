@@ -1,4 +1,4 @@
-/** What the value of a claim says, as its page shows it: facts, tags, picture, the value itself. */
+/** The value of a claim as its page shows it: fields, tags, picture, raw value. */
 import type { ComponentChildren } from 'preact';
 import { Hash, Outside, Section } from '../../page/components.js';
 import { durationText, sizeText, timeText } from '../../page/format.js';
@@ -6,7 +6,7 @@ import { withQuery } from '../../page/links.js';
 import { shownLine, shownText } from '../../page/text.js';
 import type { PageContext } from '../pageContext.js';
 
-/** Decoded values, and their bytes in hex, are cut here. */
+/** Maximum length of decoded values, and of their bytes in hex; longer ones are cut. */
 const MAX_VALUE_CHARS = 100_000;
 const MAX_HEX_CHARS = 10_000;
 const MAX_DEPTH = 20;
@@ -23,7 +23,7 @@ const numberOf = (value: unknown): number | null => {
 export const partOf = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Value)[key] : undefined;
 
-/** Digits of a hash or a key; text where it is something else. */
+/** A hash or a key as digits; other values as text. */
 function hashOf(value: unknown): ComponentChildren {
   const text = textOf(value);
   return text !== null && /^[0-9a-f]{1,200}$/i.test(text) ? <Hash hash={text} isWhole /> : text;
@@ -34,7 +34,7 @@ function feeText(fee: unknown): string | null {
   return currency !== null && amount !== null ? `${amount} ${currency}` : null;
 }
 
-/** Content of the value, as rows. */
+/** The fields of the value, as table rows. */
 export function valueRows(value: unknown): [string, ComponentChildren][] {
   const source = partOf(value, 'source');
   const media = partOf(value, 'video') ?? partOf(value, 'image') ?? partOf(value, 'audio');
@@ -127,7 +127,7 @@ export function Picture({
   );
 }
 
-/** The value with what lies too deep left out. */
+/** The value without its parts below the maximum depth. */
 function cutDeep(value: unknown, depth = MAX_DEPTH): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return '…';
@@ -135,7 +135,7 @@ function cutDeep(value: unknown, depth = MAX_DEPTH): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutDeep(item, depth - 1)]));
 }
 
-/** The value as JSON and as bytes, for those who want to see all of it. */
+/** The complete value as JSON and as bytes. */
 export function RawValue({ value, hex }: { readonly value: unknown; readonly hex: string | undefined }) {
   if (value === undefined && hex === undefined) return null;
   return (

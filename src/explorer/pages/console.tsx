@@ -1,4 +1,4 @@
-/** `/console`: try a method. Methods that are not open here are shown with the line for the command line. */
+/** `/console`: calls a method. For methods that are not open here, the command line is shown. */
 import type { VNode } from 'preact';
 import { Notice, Section } from '../../page/components.js';
 import { withQuery } from '../../page/links.js';
@@ -7,11 +7,11 @@ import type { OpenMethod } from '../messages.js';
 import { AskError } from '../explorerRpcStub.js';
 import { badRequest, notFound, type Page, type PageContext } from '../pageContext.js';
 
-/** Characters of an answer that are shown. */
+/** Maximum number of characters of a result shown. */
 const MAX_ANSWER_CHARS = 100_000;
 const MAX_VALUE_CHARS = 2000;
 
-/** A value as the command line reads it. */
+/** Parses a value by the command line's rules. */
 export function valueOf(text: string, way: OpenMethod['params'][number]['cli'], name: string): unknown {
   if (way === 'string' || (way === 'text' && !/^\s*["[{]/.test(text))) return text;
   try {
@@ -22,7 +22,7 @@ export function valueOf(text: string, way: OpenMethod['params'][number]['cli'], 
   }
 }
 
-/** Positional parameters; what is left out in front of a given one is null. */
+/** Positional parameters; omitted ones before a given one are null. */
 export function paramsOf({ params }: OpenMethod, query: URLSearchParams): unknown[] {
   const values: unknown[] = [];
   params.forEach(({ name, cli }, index) => {

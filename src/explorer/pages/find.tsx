@@ -1,4 +1,4 @@
-/** `/find?q=` and `/lbry/<url>`: where what was typed leads to. */
+/** `/find?q=` and `/lbry/<url>`: the search. */
 import { Notice, Section } from '../../page/components.js';
 import { addressLink, blockLink, claimLink, nameLink, txLink, withQuery } from '../../page/links.js';
 import { shownLine } from '../../page/text.js';
@@ -9,7 +9,7 @@ import { isMissing, orNull } from './parts.js';
 
 const MAX_QUERY = 2000;
 const FOUND = 20;
-/** Digits of a claim id from which on claims are searched by them. */
+/** Minimum number of digits for a search by claim id. */
 const PREFIX_DIGITS = 6;
 
 type Found = Redirect | null;
@@ -32,7 +32,7 @@ async function ofUrl({ ask }: PageContext, url: string): Promise<Found> {
   return found !== undefined && 'claim_id' in found ? { redirect: claimLink(found.claim_id) } : null;
 }
 
-/** The page that a text clearly names; null if it could be several. */
+/** The page that a text unambiguously identifies; null if several are possible. */
 async function target(context: PageContext, text: string): Promise<Found> {
   const { ask, tip } = context;
   const lower = text.toLowerCase();
@@ -145,7 +145,7 @@ export const find: Page = async (context) => {
   return results(context, text);
 };
 
-/** `/lbry/<url>`: a link of the network. */
+/** `/lbry/<url>`: the page of an LBRY URL. */
 export const lbry: Page = async (context) => {
   const url = `lbry://${context.parts.join('/')}`.slice(0, MAX_QUERY);
   return (await ofUrl(context, url)) ?? { redirect: withQuery('/find', { q: url }) };

@@ -1,4 +1,4 @@
-/** `/`: how the chain is, what just happened, what comes next. */
+/** `/`: the state of the chain, recent events and upcoming events. */
 import { Amount, Block, Figures, Notice, Section, Table, Time } from '../../page/components.js';
 import { integerText, prefixedText, sizeText } from '../../page/format.js';
 import { blockLink } from '../../page/links.js';
@@ -11,7 +11,7 @@ import { ClaimList } from './claimTable.js';
 
 const BLOCKS = 10;
 const TAKEOVERS = 10;
-/** A day of the main network. */
+/** Blocks per day on the main network. */
 const TAKEOVER_BLOCKS = 576;
 const NEWEST = 10;
 
@@ -34,7 +34,7 @@ async function latestBlocks({ ask, tip }: PageContext): Promise<HomeBlock[]> {
   return rows;
 }
 
-/** Before the first block after genesis: how blocks come. */
+/** Shown before the first block after genesis: how blocks are produced. */
 function EmptyChain({ network }: { readonly network: string }) {
   return (
     <Notice>
@@ -52,7 +52,7 @@ function EmptyChain({ network }: { readonly network: string }) {
   );
 }
 
-/** What the next blocks do by themselves is not known while the chain is read. */
+/** The events of the next blocks are not known during the sync. */
 function comingOf({ ask, isSyncing }: PageContext): Promise<UpcomingAnswer | AskError | null> {
   return isSyncing
     ? Promise.resolve(null)

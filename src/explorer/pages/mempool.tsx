@@ -1,4 +1,4 @@
-/** `/mempool`: what waits, at which fee; claim operations that wait. */
+/** `/mempool`: waiting transactions by fee rate, and waiting claim operations. */
 import { Amount, ClaimId, Figures, Notice, Section, Table, Time, Tx } from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
 import type { MempoolClaims, MempoolSummary } from '../answers.js';
@@ -7,7 +7,7 @@ import { EventTag, isMissing, Missing, NameOf, NotYet, orNull } from './parts.js
 
 const BAR_WIDTH = 100;
 
-/** Satoshis for each virtual byte. */
+/** Satoshis per virtual byte. */
 const rate = (lbcPerKvb: number): string => (lbcPerKvb * 1e5).toFixed(1);
 
 export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {

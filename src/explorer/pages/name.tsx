@@ -1,4 +1,7 @@
-/** `/name/<name>` and `/name-hex/<hex>`: who holds a name, who bids, what a new bid takes, what comes, what was. */
+/**
+ * `/name/<name>` and `/name-hex/<hex>`: the owner of a name, the bids, the amount that a new bid needs, upcoming and past
+ * events.
+ */
 import {
   Amount,
   Block,
@@ -38,7 +41,7 @@ import {
 } from './parts.js';
 
 const A_PAGE = 100;
-/** Events to come that are shown; /upcoming has the others. */
+/** Maximum number of upcoming events shown; /upcoming has the others. */
 const COMING = 15;
 const ORDERS = [
   ['bid', 'by amount'],
@@ -46,7 +49,7 @@ const ORDERS = [
   ['oldest', 'oldest'],
 ] as const;
 
-/** The name asked for, and its bytes in hex where the page is one of bytes. */
+/** The requested name, and its bytes in hex if the page is given by bytes. */
 function askedName({ parts }: PageContext, isHex: boolean): string {
   const [name = ''] = parts;
   if (parts.length > 1) throw badRequest('A slash in a name is written %2F.');
@@ -147,7 +150,7 @@ function Bids({
 interface HolderProps {
   readonly answer: ListClaimsAnswer;
   readonly context: PageContext;
-  /** Operations of the name in the mempool. */
+  /** Number of operations on the name in the mempool. */
   readonly waiting: number;
 }
 

@@ -1,4 +1,4 @@
-/** The history of a name on its page: its events, the latest first, and the amount that held it as a line. */
+/** The history of a name on its page: its events, the latest first, and a line chart of the owner's amount. */
 import { Amount, Section, Table } from '../../page/components.js';
 import { Chart, type ChartPoint } from '../../page/chart.js';
 import { countText, integerText } from '../../page/format.js';
@@ -33,13 +33,13 @@ interface PastEvent extends ClaimEvent {
 export interface Past {
   /** At most 50, the latest first. */
   readonly events: readonly PastEvent[];
-  /** Where older events begin; null if there are none. */
+  /** Position at which older events begin; null if there are none. */
   readonly older: Place | null;
   /** The blocks that were read, the oldest first. */
   readonly blocks: readonly HistoryBlock[];
 }
 
-/** A place in the history: the events up to a block, without this many of the latest of that block. */
+/** A position in the history: the events up to a block, without this many of the latest events of that block. */
 export interface Place {
   readonly height: number;
   readonly skipped: number;
@@ -51,7 +51,7 @@ export function placeOf(text: string): Place | null {
   return found && { height: Number(found[1]), skipped: Number(found[2] ?? 0) };
 }
 
-/** The latest events up to a place. */
+/** The latest events up to a position. */
 export async function pastOf(
   ask: PageContext['ask'],
   name: string,
@@ -81,7 +81,7 @@ interface Band {
   readonly to: number;
 }
 
-/** Who held the name from block to block. */
+/** The owners of the name, as ranges of blocks. */
 function bandsOf(blocks: readonly HistoryBlock[], end: number): Band[] {
   const bands: Band[] = [];
   blocks.forEach(({ height, owner }, index) => {
@@ -101,7 +101,7 @@ interface TimelineProps {
   readonly path: string;
 }
 
-/** The effective amount of the holder by block; bands are holders, ticks are blocks with events. */
+/** The owner's effective amount by block; bands are owners, ticks are blocks with events. */
 export function Timeline({ blocks, end, path }: TimelineProps) {
   const [first] = blocks;
   if (first === undefined || end <= first.height || blocks.every(({ owner }) => owner === undefined))

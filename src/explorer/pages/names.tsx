@@ -1,4 +1,4 @@
-/** `/names?prefix=`: the names that begin with a text. */
+/** `/names?prefix=`: the names with a prefix. */
 import { Amount, Block, ClaimId, Pager, Section, Table } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';

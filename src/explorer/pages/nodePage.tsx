@@ -1,4 +1,4 @@
-/** `/node`: whether this node is well. */
+/** `/node`: the health of this node. */
 import { Facts, Figures, Notice, Section, Table, Tag } from '../../page/components.js';
 import { durationText, integerText, sizeText } from '../../page/format.js';
 import { shownLine } from '../../page/text.js';

@@ -1,4 +1,4 @@
-/** Parts that several pages share: names of events, claim operations, notes on what an option would add. */
+/** Components that several pages share: names of events, claim operations, hints on options that add data. */
 import type { ComponentChildren, VNode } from 'preact';
 import { Amount, ClaimId, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
 import { blocksText, countText, integerText } from '../../page/format.js';
@@ -21,7 +21,7 @@ const PAST: Readonly<Record<string, string>> = {
   departure: 'left for another spelling',
 };
 
-/** What a transaction that waits does. */
+/** The effect of a waiting transaction, as text. */
 const WAITING: Readonly<Record<string, string>> = {
   claim: 'claims',
   update: 'updates',
@@ -47,7 +47,7 @@ export function EventTag({
   readonly event: string;
   readonly isSupport?: boolean | undefined;
   readonly isFuture?: boolean;
-  /** It is of the mempool. */
+  /** Whether the transaction is in the mempool. */
   readonly isWaiting?: boolean;
 }): VNode {
   const words = (isFuture ? FUTURE : isWaiting ? WAITING : PAST)[event] ?? event;
@@ -58,7 +58,7 @@ export const NameOf = ({ of }: { readonly of: NamePieces }): VNode => (
   <Name name={of.name} hex={of.namehex} />
 );
 
-/** Who an event is about: the claim, and of a takeover the one before. */
+/** The subject of an event: the claim, and for a takeover also the previous one. */
 export function EventSubject({
   event,
 }: {
@@ -82,7 +82,7 @@ export function OptionalAmount({ lbc }: { readonly lbc: number | undefined }): V
   return lbc === undefined ? null : <Amount lbc={lbc} />;
 }
 
-/** A claim operation of an output in a line. */
+/** One line about the claim operation of an output. */
 export function ClaimLine({ claim }: { readonly claim: OutputClaim }): VNode {
   const words = claim.op === 'claim' ? 'claims' : claim.op === 'update' ? 'updates' : 'supports';
   return (
@@ -116,7 +116,7 @@ export function ClaimLine({ claim }: { readonly claim: OutputClaim }): VNode {
   );
 }
 
-/** Shown text if the option for a query is off. */
+/** The result of a request, or the error that the node returned. */
 export async function orNull<Result>(question: Promise<Result>): Promise<Result | AskError> {
   try {
     return await question;
@@ -126,12 +126,12 @@ export async function orNull<Result>(question: Promise<Result>): Promise<Result 
   }
 }
 
-/** In place of what is not known while the chain is downloaded. */
+/** Shown instead of data that is unknown during the sync. */
 export const NotYet = (): VNode => (
   <Notice>Not yet: this is known when the node has downloaded the chain.</Notice>
 );
 
-/** How far ahead a height is, in blocks and in time. */
+/** The distance to a future height, in blocks and in time. */
 export const InBlocks = ({
   blocks,
   spacingSec,
@@ -144,7 +144,7 @@ export const InBlocks = ({
   </>
 );
 
-/** The reason why a part of the page is not there. */
+/** The reason why a part of the page is missing. */
 export function Missing({ error }: { readonly error: AskError }): VNode {
   return <Notice>{error.message}</Notice>;
 }
@@ -175,7 +175,7 @@ export function AsOf({
   );
 }
 
-/** A field for the block whose state a page shall show. */
+/** A form field for the block whose state the page should show. */
 export function AsOfForm({ path, shown }: { readonly path: string; readonly shown: string }): VNode {
   return (
     <form class="asof" action={path} method="get">
@@ -196,7 +196,7 @@ export function AsOfForm({ path, shown }: { readonly path: string; readonly show
   );
 }
 
-/** Blocks that a reorganisation disconnected, and what they had done to the name or claim of the page. */
+/** Blocks that a reorg disconnected, and their effects on the name or claim of the page. */
 export function TakenBack({ blocks }: { readonly blocks: readonly TakenBlock[] }): VNode {
   return (
     <>
@@ -219,7 +219,7 @@ export function TakenBack({ blocks }: { readonly blocks: readonly TakenBlock[] }
 
 export const hexOf = (text: string): string => Buffer.from(text).toString('hex');
 
-/** Chips that switch between views; the present one is marked. */
+/** Chips that switch between views; the current one is marked. */
 export function Chips({
   label,
   items,

@@ -1,4 +1,4 @@
-/** `/proof/<name>` and `/proof-hex/<hex>`: whether the block header says who holds the name. */
+/** `/proof/<name>` and `/proof-hex/<hex>`: a proof, by the block header, of the owner of the name. */
 import { Block, Facts, Hash, Notice, Section, Table, type Column } from '../../page/components.js';
 import { countText, integerText } from '../../page/format.js';
 import { nameLink, txLink } from '../../page/links.js';
@@ -10,7 +10,7 @@ import { badRequest, type Page, type PageContext } from '../pageContext.js';
 import { blockOf } from './parts.js';
 
 interface ProofAnswer {
-  /** Below the fork for all claims. */
+  /** Only in proofs of the old form, below the all-claims fork. */
   readonly nodes?: readonly ProofNode[];
   /** From it on. */
   readonly pairs?: readonly ProofPair[];
@@ -21,14 +21,14 @@ interface ProofAnswer {
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** The block that the proof is of: the one asked for, or the tip. */
+/** The block of the proof: the requested one, or the tip. */
 async function headerOf(context: PageContext): Promise<BlockHeaderAnswer> {
   const block = blockOf(context) ?? context.tip.hash;
   const hash = typeof block === 'number' ? await context.ask<string>('getblockhash', block) : block;
   return context.ask<BlockHeaderAnswer>('getblockheader', hash);
 }
 
-/** Holds the root against one that the visitor has from another node. */
+/** Compares the root with one that the visitor has from another node. */
 function OwnRoot({ query, root }: { readonly query: URLSearchParams; readonly root: string }): VNode {
   const own = query.get('root')?.trim().toLowerCase() ?? '';
   return (
@@ -65,13 +65,13 @@ function OwnRoot({ query, root }: { readonly query: URLSearchParams; readonly ro
 
 interface StepsProps {
   readonly steps: readonly string[];
-  /** Null for a proof by nodes. */
+  /** Null for a proof of the old form. */
   readonly pairs: readonly ProofPair[] | null;
   readonly nodes: readonly ProofNode[];
   readonly hasClaim: boolean;
 }
 
-/** A step that hashes the claim, or the last hash with one of its side. */
+/** A step that hashes the claim, or the last hash together with a sibling. */
 function PairCell({ pair }: { readonly pair: ProofPair | undefined }): VNode {
   return pair === undefined ? (
     <>the claim’s output and takeover height</>

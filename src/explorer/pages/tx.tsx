@@ -1,4 +1,4 @@
-/** `/tx/<txid>`: what a transaction moved, made and ended, and who spent it. */
+/** `/tx/<txid>`: the inputs and outputs of a transaction, its claims created and ended, and the spending transactions. */
 import {
   Address,
   Amount,

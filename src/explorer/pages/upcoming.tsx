@@ -1,4 +1,4 @@
-/** `/upcoming`: what enters, expires and changes hands by itself. */
+/** `/upcoming`: scheduled activations, expirations and takeovers. */
 import { Pager, Section, Table } from '../../page/components.js';
 import { blocksText, countText, integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
@@ -13,7 +13,7 @@ const KINDS = [
   ['activation', 'Claims that become active'],
   ['expiration', 'Expiries'],
 ] as const;
-/** A week of the main network. */
+/** Blocks per week on the main network. */
 const BLOCKS = 4032;
 
 function notYet(): PageResult {

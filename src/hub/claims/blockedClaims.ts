@@ -1,7 +1,8 @@
 /**
- * Which claims are not to be resolved (`-hubblockingchannels`): each live repost that a listed channel signed validly blocks
- * its target, and where that is a channel, what the channel signed. Recomputed when the chain has moved; what takes
- * long, beside the answers. Source: lbryio/hub db/db.py `reload_blocking_filtering_streams`, `_resolve`.
+ * Claims that the hub does not resolve (`-hubblockingchannels`). Each live repost with a valid signature of a listed channel
+ * blocks its target. If the target is a channel, the claims of that channel are blocked too. The list is recomputed when the
+ * tip changes; a slow computation runs in the background. Source: lbryio/hub db/db.py `reload_blocking_filtering_streams`,
+ * `_resolve`.
  */
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../../index/claims/claimReader.js';
 import { decodeClaim } from '../../metadata/claim.js';
@@ -9,17 +10,17 @@ import { MetadataError } from '../../metadata/metadataError.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { decodeUtf8 } from '../../util/json/jsonParse.js';
 
-/** Claims looked up in one go. */
+/** Claims read in one call. */
 const CLAIMS_AT_ONCE = 200;
-/** No one waits for a list that took longer the last time. */
+/** Duration of the last computation above which requests do not wait for a new list. */
 const QUICK_MS = 50;
-/** Digits of ids in the text. */
+/** Digits of claim ids in the error text. */
 const SHOWN_DIGITS = 10;
-/** `@`, by which names of channels begin. */
+/** `@`, the first character of channel names. */
 const CHANNEL_MARK = 0x40;
 
 export interface BlockingSource extends ClaimIndexReader {
-  /** Ids of the live claims that a channel signed validly. */
+  /** Ids of the live claims with a valid signature of a channel. */
   signedBy(channelId: Bytes): Promise<Bytes[]>;
 }
 
@@ -38,7 +39,7 @@ interface Ban {
 export class BlockedClaims {
   private readonly index: BlockingSource;
   private readonly channelIds: readonly Bytes[];
-  /** Another text when the chain has moved. */
+  /** A string that changes with the chain. */
   private readonly snapshot: () => string;
   /** Bans by target. */
   private bans: ReadonlyMap<string, Ban> | null = null;
@@ -55,11 +56,11 @@ export class BlockedClaims {
   /** Reason why a claim is blocked; null if it is not. */
   async of({ claim, channel, reposted, repostedChannel }: ResolvedUrl): Promise<Block | null> {
     if (claim === null) return null;
-    // What was being worked out when the chain moved is of the former snapshot: the second is not.
+    // A running computation may belong to the former snapshot. The next one belongs to the present one.
     for (let round = 0; round < 2 && this.bansOf !== this.snapshot(); round++) {
       const loading = (this.loading ??= this.load().finally(() => (this.loading = null)));
       if (this.bans === null || this.tookMs < QUICK_MS) await loading;
-      // A caller that does not wait gets the failure at its next call.
+      // A failed computation is repeated by the next request.
       else loading.catch(() => undefined);
     }
     const ban =
@@ -92,7 +93,7 @@ export class BlockedClaims {
         for (const [n, repost] of reposts.entries()) {
           const target = targets[n];
           const key = target && toLatin1(target.claimId);
-          // The channel that is named first is the one that is told.
+          // The error names the first channel in the list.
           if (!key || bans.has(key)) continue;
           bans.set(key, { channel, repost, isOfChannel: target.name[0] === CHANNEL_MARK });
         }

@@ -1,7 +1,7 @@
 /**
- * The rows of what clients ask about claims, assembled from the claim index and the search. A row refers to the channel that
- * its claim names while that lives, whether the claim belongs to it or not: lbry-sdk verifies each signature, and continues
- * with the channel of an earlier answer, and its former key, where a row refers to none.
+ * Assembles the response rows for queries about claims from the claim index and the search. A row refers to the channel that
+ * its claim names, if it is alive, even without a valid signature. lbry-sdk verifies each signature itself; for a row
+ * without a channel it would use the channel, and its former key, of an earlier response.
  */
 import type { ClaimRecord, ResolvedUrl } from '../../index/claims/claimReader.js';
 import type { ShownClaims } from '../../index/waiting/waitingIndex.js';
@@ -13,27 +13,26 @@ import { badRequest, HubError, internalError } from '../protocol/hubError.js';
 import { ERROR_CODE, type ClaimRow, type RowErrorCode } from './outputs.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** URLs resolved without a pause. */
+/** URLs resolved between two yields. */
 const URLS_AT_ONCE = 25;
 
-/** Constraints as a client gives them, but for `channel`: plain JavaScript values. */
+/** Constraints of a client as plain JavaScript values, without `channel`. */
 export type SearchConstraints = Readonly<Record<string, unknown>>;
 
-/** What a search found. */
+/** Result of a search. */
 export interface FoundClaims {
-  /** The page, in order; ids in wire order. */
+  /** Claim ids of the page, in order; wire order. */
   readonly rows: readonly Bytes[];
-  /** The total of all pages. */
+  /** Number of results on all pages. */
   readonly total: number;
-  /** The claims that are shown with their mempool state; latin1. */
+  /** Ids (latin1) of the claims that are shown with their mempool state. */
   readonly waiting?: ReadonlySet<string>;
-  /** Claims of the page that were left out, by the channel that has them left out. */
+  /** Claims of the page that were left out, by the blocking channel. */
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
 }
 
 /**
- * The search as the hub needs it; `by` is the client that asks. Rejects with an error that has one of the hub's codes as
- * `code` where the client must get it.
+ * The search that the hub uses; `by` is the requesting client. An error for the client has one of the hub's codes as `code`.
  */
 export interface HubSearch {
   search(constraints: SearchConstraints, by: object): Promise<FoundClaims>;
@@ -76,7 +75,7 @@ export class ClaimAnswers {
     return notes.finish();
   }
 
-  /** Channels that claims name without belonging to them, by id. */
+  /** Channels that claims name without a valid signature, by id. */
   private async namedChannels(claims: readonly (ClaimRecord | null)[]): Promise<Map<string, ClaimRecord>> {
     const naming = claims.filter(
       (claim) => claim !== null && !claim.isSignatureValid && claim.channelId !== null,
@@ -91,7 +90,7 @@ export class ClaimAnswers {
     return new Map(present(found).map((claim) => [toLatin1(claim.claimId), claim]));
   }
 
-  /** Whether or not it is active; nothing is censored. `claimId` as printed. */
+  /** The claim with this id (`claimId` is printed hex), active or not. Block lists do not apply. */
   async byId(claimId: string): Promise<FoundOutputs> {
     const notes = new OutputNotes();
     const [claim] = await this.index.latest([hashFromHex(claimId)]);
@@ -124,8 +123,8 @@ export class ClaimAnswers {
   }
 
   /**
-   * A page of claims, with the channels that they name, the claims that they repost, and what those refer to.
-   * Null if `channel` leads nowhere.
+   * A page of claims with their channels and repost targets, and the references of those. Null if `channel` does not
+   * resolve.
    */
   async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<FoundOutputs | null> {
     const { searcher } = this;
@@ -212,7 +211,7 @@ class FoundReferences {
   }
 }
 
-/** The claim that a claim refers to. */
+/** References of a claim to others. */
 interface References {
   readonly channel: ClaimRecord | null;
   readonly reposted: ClaimRecord | null;
@@ -245,7 +244,7 @@ function addResolved(notes: OutputNotes, found: ResolvedUrl, named: ReadonlyMap<
   if (repostedChannel) notes.addExtra(alone(repostedChannel));
 }
 
-/** What the search says of its failure reaches the client where it has a code. */
+/** An error of the search that has a code is passed on to the client. */
 async function searched(
   searcher: HubSearch,
   constraints: SearchConstraints,

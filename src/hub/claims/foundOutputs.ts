@@ -1,11 +1,11 @@
 /**
- * The rows of an answer about claims, noted in one thread and made a message of in another. Each claim crosses once, as plain
- * values: bytes as text of a byte a character, since of a view the whole memory behind it would be copied.
+ * The rows of a response about claims. One thread collects them, and another one builds the message. Each claim is
+ * transferred once as plain values. Bytes are transferred as latin1 strings, because a view would copy its whole buffer.
  */
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import { OutputsBuilder, type ClaimRow, type RowErrorCode, type ShownClaim } from './outputs.js';
 
-/** Values of a claim, one behind the other. */
+/** Number of array elements for each claim. */
 const VALUES = 16;
 
 /** Numbers of claims; -1 for none. */
@@ -22,7 +22,7 @@ export interface FoundOutputs {
   readonly total: number;
 }
 
-/** Notes rows; what each is, `OutputsBuilder` says. */
+/** Collects rows; the methods are those of `OutputsBuilder`. */
 export class OutputNotes {
   private readonly claims: unknown[] = [];
   private readonly numbers = new Map<ShownClaim, number>();
@@ -106,7 +106,7 @@ function claimAt(values: readonly unknown[], number: number): ShownClaim {
   };
 }
 
-/** The message of noted rows, in base64. */
+/** Builds the message from collected rows, as base64. */
 export function messageOf({ claims, notes, total }: FoundOutputs): string {
   const builder = new OutputsBuilder();
   const records = Array.from({ length: claims.length / VALUES }, (_, n) => claimAt(claims, n));

@@ -1,6 +1,6 @@
 /**
- * The message in which claims are answered: rows for what was asked for, rows for what these refer to, errors. A client takes
- * a reference to a claim that is in no row for a broken answer, so a reference is written only when its row is there.
+ * Builds the response message about claims: rows for the requested claims, rows for the claims that these refer to, and
+ * errors. A client treats a reference without a row as a broken response, so a reference is only written if its row exists.
  * Source: lbryio/hub schema/result.py.
  */
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -18,7 +18,7 @@ import {
 } from '../../metadata/messages/result_pb.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
-/** What is reported about a claim. */
+/** Data of a claim in the message. */
 export type ShownClaim = Pick<
   ClaimRecord,
   | 'claimId'
@@ -39,7 +39,7 @@ export type ShownClaim = Pick<
   | 'supportAmountSat'
 >;
 
-/** A claim with what it refers to, as far as that lives. */
+/** A claim with its references, if these are alive. */
 export interface ClaimRow {
   readonly claim: ShownClaim;
   readonly channel: ShownClaim | null;
@@ -50,7 +50,7 @@ export const ERROR_CODE = { notFound: 'NOT_FOUND', invalid: 'INVALID', blocked: 
 export type RowErrorCode = (typeof ERROR_CODE)[keyof typeof ERROR_CODE];
 
 const LARGEST_U32 = 0xffffffff;
-/** Heights of the reference are of 32 bits without sign; one that is not known counts as 0. */
+/** The reference's heights are unsigned 32-bit numbers; an unknown height is 0. */
 const u32 = (value: number): number => Math.min(LARGEST_U32, Math.max(0, value));
 
 /** An output alone. */
@@ -61,7 +61,7 @@ export class OutputsBuilder {
   private readonly rows: (() => Output)[] = [];
   private readonly extraRows: (() => Output)[] = [];
   private readonly extraIds = new Set<string>();
-  /** Transactions of all rows: a client finds a reference by its transaction. */
+  /** Transactions of all rows: clients look up references by transaction. */
   private readonly transactions = new Set<string>();
   private readonly blocked: Blocked[] = [];
   private blockedTotal = 0;
@@ -70,7 +70,7 @@ export class OutputsBuilder {
     return record !== null && this.transactions.has(toLatin1(record.txid));
   }
 
-  /** A row for what was asked for. */
+  /** Adds a row for a requested claim. */
   add(row: ClaimRow): void {
     this.transactions.add(toLatin1(row.claim.txid));
     this.rows.push(() => this.claimOutput(row));
@@ -80,7 +80,7 @@ export class OutputsBuilder {
     this.rows.push(() => errorOutput(code, text, censor));
   }
 
-  /** A row for what others refer to; the same claim twice is one row. */
+  /** Adds a row for a referenced claim. The same claim is added only once. */
   addExtra(row: ClaimRow): void {
     // A claim with a mempool state and a confirmed state has two rows.
     const id = toLatin1(row.claim.claimId) + toLatin1(row.claim.txid);
@@ -94,7 +94,7 @@ export class OutputsBuilder {
     this.extraRows.push(() => errorOutput(code, text, null));
   }
 
-  /** The number of claims that were left out because of this channel, which has a row. */
+  /** Sets the number of claims left out because of this channel, which must have a row. */
   addBlocked(channel: ShownClaim, count: number): void {
     this.blocked.push(create(BlockedSchema, { count, channel: placeOf(channel) }));
     this.blockedTotal += count;
@@ -121,7 +121,7 @@ export class OutputsBuilder {
     return output;
   }
 
-  /** The message in base64; `total` is that of a search. */
+  /** The message as base64; `total` is the total of a search. */
   finish(total = 0): string {
     const outputs: Outputs = create(OutputsSchema, {
       txos: this.rows.map((row) => row()),

@@ -1,16 +1,16 @@
-/** What channels gave for a claim: its unspent supports whose data a channel signed, summed up by channel. */
+/** Support of a claim by channel: sums of its unspent supports whose data a channel signed. */
 import { readChannelSums, withSigned, type ChannelSum } from '../../index/claims/channelSums.js';
 import type { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { notThere } from '../protocol/hubError.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** Claims of a channel that are looked at in one call. Arbitrary: some 100 ms of work. */
+/** Maximum number of claims of a channel for one request. Arbitrary: some 100 ms of work. */
 const MAX_CLAIMS = 10_000;
 
 /**
- * Largest first; equals by channel id. `withContent` adds the supports of the claims that the claim, a channel, signed.
- * Throws `HubError` where there is no such claim, or too much to look at.
+ * Sums, the largest first; equal ones by channel id. `withContent`: also counts the supports of the claims that the claim, a
+ * channel, signed. Throws `HubError` if the claim does not exist or has too many claims.
  */
 export async function supportSums(
   index: Pick<ClaimIndexQueries, 'read'>,

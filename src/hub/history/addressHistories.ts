@@ -1,7 +1,7 @@
 /**
- * Histories of scripts and their statuses. A status is the hash of the history as text, so the two must belong to one tip:
- * both are read when no block comes or goes, and what waits in the mempool is added in the turn in which the last of the
- * chain was read. Hashes of what is confirmed are kept (`statusCache.ts`) and continue from where they ended.
+ * Histories of scripts and their statuses. A status is the hash of the history as text, so both must belong to the same tip.
+ * They are read between block changes, and mempool transactions are added in the same turn as the last page of the chain.
+ * Hash states of confirmed histories are cached (`statusCache.ts`) and continued.
  */
 import type { HistoryEntry } from '../../index/addressQueries.js';
 import { sha256 } from '../../crypto/hash.js';
@@ -12,14 +12,14 @@ import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { StatusCache, type Confirmed } from './statusCache.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** Entries read at a time. */
+/** Entries read in one call. */
 const PAGE_ENTRIES = 1000;
-/** Scripts whose sums are asked for in one go. */
+/** Scripts whose sums are read in one call. */
 const SCRIPTS_AT_ONCE = 250;
-/** Unconfirmed transactions of a script that are looked at without a pause. */
+/** Maximum number of unconfirmed transactions of a script that are processed without a yield. */
 const FEW_UNCONFIRMED = 200;
 
-/** A transaction that waits; height -1 when it spends what waits itself. */
+/** An unconfirmed transaction. Height -1 means that it spends unconfirmed outputs. */
 export interface UnconfirmedEntry {
   readonly txid: string;
   readonly height: 0 | -1;
@@ -46,12 +46,12 @@ export class AddressHistories {
     return addresses;
   }
 
-  /** Notified of every block that is disconnected. */
+  /** Call it for every disconnected block. */
   noteDisconnected(height: number): void {
     this.cache.noteDisconnected(height);
   }
 
-  /** The status of each script in hex; null of one that no transaction touched. */
+  /** The status of each script in hex; null for a script without transactions. */
   async statuses(keys: readonly string[], turn: Turn): Promise<(string | null)[]> {
     const statuses = new Map<string, string | null>();
     const left = [...new Set(keys)];
@@ -76,7 +76,7 @@ export class AddressHistories {
     return keys.map((key) => statuses.get(key)!);
   }
 
-  /** The status as far as nothing must be read for it; else undefined. */
+  /** The status if it can be computed without a read; else undefined. */
   private statusNow(key: string, txCount: number): string | null | undefined {
     if (this.index.ofMempool(key).size > FEW_UNCONFIRMED) return undefined;
     const waiting = [...this.unconfirmed(key)].map(textOf).join('');
@@ -92,14 +92,14 @@ export class AddressHistories {
     for (const entry of this.unconfirmed(key)) {
       hash.update(textOf(entry), 'latin1');
       isEmpty = false;
-      // Of very many some may come or go meanwhile; subscribers are notified of that.
+      // The mempool may change during the yield. Subscribers are then notified of the change.
       const pause = ++looked > FEW_UNCONFIRMED ? turn.yieldIfDue() : null;
       if (pause !== null) await pause;
     }
     return isEmpty ? null : hash.digest('hex');
   }
 
-  /** The hash of all that is confirmed, as of the very turn in which this resolves. */
+  /** The hash state of the confirmed history, valid in the turn in which this resolves. */
   private async readConfirmed(key: string, turn: Turn): Promise<Confirmed> {
     const { chain } = this.node.chain;
     for (;;) {
@@ -114,7 +114,7 @@ export class AddressHistories {
         if (pause !== null) await pause;
         page = await this.index.history([key], { ...range, after: page.next });
       }
-      // The branch was left, or a new block may have added entries.
+      // Repeat after a reorg or a new block, which may have added entries.
       if (chain.index.active.disconnects !== disconnects) continue;
       if (chain.tip !== tip) continue;
       add(confirmed, page.entries);
@@ -123,13 +123,13 @@ export class AddressHistories {
     }
   }
 
-  /** Waits for a moment in which no block is being connected or disconnected; answers the tip. */
+  /** Waits until no block is being connected or disconnected; returns the tip. */
   private betweenBlocks(): Promise<number> {
     const { chain } = this.node.chain;
     return chain.exclusively(async () => chain.tip);
   }
 
-  /** The transactions in the mempool that touch a script, in the order in which they came. */
+  /** The mempool transactions that touch a script, in order of arrival. */
   *unconfirmed(key: string): Generator<UnconfirmedEntry> {
     for (const id of this.index.ofMempool(key).keys()) {
       const txid = fromLatin1(id);
@@ -139,7 +139,7 @@ export class AddressHistories {
     }
   }
 
-  /** The history in the order of the status; a long one is read as it is sent. */
+  /** The history in the order of the status. A long history is read while it is sent. */
   async history(key: string, turn: Turn): Promise<JsonOut> {
     const first = await this.page(key, undefined);
     const { disconnects } = this.cache;
@@ -149,12 +149,12 @@ export class AddressHistories {
     return jsonArray(this.longHistory(key, first, waiting, disconnects, turn));
   }
 
-  /** What waits, to be told behind the last page, as of the turn in which that was read. */
+  /** The unconfirmed entries that follow the last page. Must be called in the turn in which that page was read. */
   private waitingBehind({ next }: HistoryPage, key: string): JsonOut[] {
     return next === null ? [...this.shownUnconfirmed(key)] : [];
   }
 
-  /** A page as of the turn in which it resolves. */
+  /** A page that is valid in the turn in which this resolves. */
   private async page(key: string, after: Buffer | undefined): Promise<HistoryPage> {
     for (;;) {
       const tip = await this.betweenBlocks();
@@ -187,7 +187,7 @@ export class AddressHistories {
     }
   }
 
-  /** As `get_mempool` tells it. */
+  /** Unconfirmed entries in the format of `get_mempool`. */
   *shownUnconfirmed(key: string): Generator<JsonOut> {
     for (const { txid, height, feeSat } of this.unconfirmed(key))
       yield { tx_hash: txid, height, fee: feeSat };

@@ -1,10 +1,10 @@
-/** The ids of the transactions of blocks, kept for the blocks asked for last, and merkle branches made of them. */
+/** Transaction ids of recently requested blocks, and merkle branches computed from them. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { merklePath } from '../../crypto/merkle.js';
 import type { Bytes } from '../../util/bytes.js';
 
 const HASH_BYTES = 32;
-/** Arbitrary: a million ids. */
+/** Limit of the cache. Arbitrary: a million ids. */
 const MAX_KEPT_BYTES = 32 << 20;
 
 export interface MerkleProof {
@@ -27,7 +27,7 @@ export class BlockTxids {
     this.maxBytes = maxBytes;
   }
 
-  /** The ids of a block in wire order, back to back. */
+  /** The concatenated transaction ids of a block, in wire order. */
   of(id: number): Buffer | Promise<Buffer> {
     const known = this.kept.get(id);
     if (known === undefined) return this.load(id);
@@ -65,7 +65,7 @@ export class BlockTxids {
   }
 }
 
-/** Number of an id among ids back to back, -1 when it is not there. */
+/** Position of an id among concatenated ids; -1 if it is not there. */
 export function positionOf(txids: Buffer, txid: Bytes): number {
   for (let at = txids.indexOf(txid); at >= 0; at = txids.indexOf(txid, at + 1)) {
     if (at % HASH_BYTES === 0) return at / HASH_BYTES;

@@ -1,4 +1,4 @@
-/** Headers of the active chain: single ones in the form for subscribers, and many as bytes a page at a time. */
+/** Headers of the active chain: single ones in the format for subscribers, and ranges as pages of bytes. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { formatHeader, HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -7,7 +7,7 @@ import { HeaderTree } from './headerTree.js';
 import { decodedHeader } from '../protocol/shownHeader.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** Headers read without a pause. */
+/** Headers read between two yields. */
 const PAGE_HEADERS = 256;
 
 export class HeaderService {
@@ -28,12 +28,12 @@ export class HeaderService {
     return this.reader.chain.height;
   }
 
-  /** Id of the block of the active chain at a height, or of the branch that ends with `tip`. */
+  /** Id of the block at a height of the active chain, or of the branch that ends with `tip`. */
   at(height: number, tip = this.tip): number {
     return this.reader.chain.index.active.ancestorOf(tip, height);
   }
 
-  /** The form of Electrum's servers. */
+  /** A header in the format of Electrum servers. */
   decoded(id: number): MaybePromise<JsonOut> {
     return whenResolved(this.reader.readHeader(id), (header) =>
       decodedHeader(header, this.reader.headers.height(id)),
@@ -45,7 +45,10 @@ export class HeaderService {
     return whenResolved(this.reader.readHeader(id), formatHeader);
   }
 
-  /** The headers at these heights, back to back in memory of their own, of the branch that ends with `tip`, whatever becomes of it meanwhile. */
+  /**
+   * The headers at these heights on the branch that ends with `tip`, even if it is disconnected meanwhile. Pages are
+   * concatenated headers in buffers of their own.
+   */
   async *pages(
     tip: number,
     startHeight: number,

@@ -1,6 +1,6 @@
 /**
- * Merkle proofs in the tree of the ids of all blocks up to a height. Of each full group of 1,024 blocks the root is kept, so
- * that a proof hashes one group and a few thousand roots, whatever the height. Source: lbryio/hub db/merkle.py.
+ * Merkle proofs in the tree of the ids of all blocks up to a height. The root of each full group of 1,024 blocks is cached,
+ * so a proof hashes only one group and a few thousand roots. Source: lbryio/hub db/merkle.py.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { merklePath, merkleRoot } from '../../crypto/merkle.js';
@@ -12,7 +12,7 @@ const GROUP_BLOCKS = 1 << GROUP_LEVELS;
 const HASH_BYTES = 32;
 
 interface KeptRoot {
-  /** The group's last block, by which it is known to be of the branch. */
+  /** Id of the group's last block, to check that the group is on the branch. */
   readonly last: number;
   readonly root: Buffer;
 }
@@ -60,7 +60,7 @@ export class HeaderTree {
     return root;
   }
 
-  /** The ids of a group's blocks back to back. */
+  /** The concatenated ids of a group's blocks. */
   private hashes(tip: number, group: number, count: number): Buffer {
     const { headers, chain } = this.reader;
     const first = group * GROUP_BLOCKS;
@@ -78,7 +78,7 @@ function chunks(hashes: Buffer): Buffer[] {
   );
 }
 
-/** The levels of a group, all of them: where others follow or precede, a last hash is paired with itself to the top. */
+/** Hashes all levels of a group. If there are several groups, an odd last hash is paired with itself up to the group's root. */
 function foldGroup(leaves: Buffer, index: number): HeaderProof {
   let level = chunks(leaves);
   let at = index;

@@ -1,20 +1,19 @@
 /**
- * Hashes of confirmed histories, kept by script: the digest of each, and of long ones the state from which it continues.
- * What blocks bring is added by the reader (`addressHistories.ts`); a digest made of a block that was disconnected is not
- * used.
+ * Cache of the hashes of confirmed histories by script: the digests, and for long histories the hash states to continue
+ * from. `addressHistories.ts` adds the entries of new blocks. A digest that includes a disconnected block is not used.
  */
 import { createHash, type Hash } from 'node:crypto';
 
-/** Digests kept, about 300 bytes each. Arbitrary. */
+/** Maximum number of digests, about 300 bytes each. Arbitrary. */
 const MAX_DIGESTS = 200_000;
-/** States kept, about 1,000 bytes each. Arbitrary. */
+/** Maximum number of hash states, about 1,000 bytes each. Arbitrary. */
 const MAX_STATES = 20_000;
-/** Histories with fewer transactions are read again: that takes hardly longer than looking one up. */
+/** Shorter histories are not cached, because reading them takes about as long as a lookup. */
 const LONG_HISTORY = 32;
-/** Blocks disconnected that are remembered; digests from before are not used. */
+/** Number of disconnected blocks in the log. Digests older than the log are not used. */
 const MAX_LOG = 1000;
 
-/** A history's confirmed part as it is being hashed. */
+/** Hash state of the confirmed part of a history. */
 export interface Confirmed {
   readonly hash: Hash;
   count: number;
@@ -26,7 +25,7 @@ interface Kept {
   readonly count: number;
   readonly lastHeight: number;
   readonly digest: string;
-  /** Blocks disconnected before it was made. */
+  /** Number of blocks that had been disconnected when it was computed. */
   readonly disconnects: number;
 }
 
@@ -35,7 +34,7 @@ export class StatusCache {
   private readonly states = new Map<Kept, Hash>();
   private readonly maxDigests: number;
   private readonly maxStates: number;
-  /** Heights of blocks disconnected, the latest last; `forgotten` are older. */
+  /** Heights of the latest disconnected blocks; `forgotten` is the number of earlier ones. */
   private readonly log: number[] = [];
   private forgotten = 0;
 
@@ -44,7 +43,7 @@ export class StatusCache {
     this.maxStates = maxStates;
   }
 
-  /** How many blocks were disconnected so far, as heard. */
+  /** Number of blocks disconnected so far. */
   get disconnects(): number {
     return this.forgotten + this.log.length;
   }
@@ -56,7 +55,7 @@ export class StatusCache {
     this.forgotten++;
   }
 
-  /** The lowest block disconnected after `since` were; Infinity for none, -1 when that is not known any more. */
+  /** The lowest block that was disconnected after the count was `since`; Infinity for none, -1 if unknown. */
   lowestDisconnected(since: number): number {
     if (since < this.forgotten) return -1;
     let lowest = Infinity;
@@ -81,7 +80,10 @@ export class StatusCache {
     this.states.delete(kept);
   }
 
-  /** The status of a script with this many confirmed transactions and this text of the others; undefined if it must be read. */
+  /**
+   * The status of a script with `count` confirmed transactions and the text `waiting` of the unconfirmed ones; undefined if
+   * it must be read.
+   */
   status(key: string, count: number, waiting: string): string | undefined {
     const kept = this.find(key);
     if (kept?.count !== count) return undefined;
@@ -97,7 +99,7 @@ export class StatusCache {
     return { hash: state.copy(), count: kept.count, lastHeight: kept.lastHeight };
   }
 
-  /** Keeps what was read as of now. */
+  /** Stores a hash state that is valid now. */
   keep(key: string, { hash, count, lastHeight }: Confirmed): void {
     const old = this.digests.get(key);
     if (old) this.drop(key, old);

@@ -1,6 +1,6 @@
 /**
- * Watches chain and mempool for what happens to scripts that clients subscribed to, and notifies clients. Blocks are looked
- * through in slices beside the chain's work; when too many wait, every subscriber is told as if all was touched.
+ * Watches chain and mempool for changes of subscribed scripts, and notifies clients. Blocks are searched in slices,
+ * independent of the chain's work. If too many blocks are waiting, all subscribed scripts are treated as changed.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
@@ -13,16 +13,16 @@ import { parseUndo } from '../../store/cache/coinRow.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Logger } from '../../util/logging.js';
 
-/** Events within this time are sent together. */
+/** Events within this time are sent in one round. */
 const GATHER_MS = 40;
-/** While something was sent within the last second. Source: the reference looks ten times a second. */
+/** The same while a round was sent within the last second. Source: the reference checks ten times a second. */
 const BUSY_GATHER_MS = 100;
 const BUSY_MS = 1000;
-/** Blocks that may wait to be looked through, with their bytes. */
+/** Maximum number of blocks that wait for the search; each is held in memory. */
 const MAX_WAITING_BLOCKS = 16;
-/** Scripts looked at without a glance at the clock. */
+/** Scripts processed between two checks of the time. */
 const SCRIPTS_A_LOOK = 32;
-/** The longest that the event loop is held. */
+/** Maximum time for which the event loop is blocked. */
 const SLICE_MS = 4;
 
 /** The subscribers. */
@@ -31,7 +31,7 @@ export interface TouchedSessions {
   isWanted(scriptKey: string): boolean;
   wantedKeys(): Iterable<string>;
   touch(scriptKey: string): void;
-  /** Tells what was touched, and the tip where it moved. */
+  /** Notifies clients of the touched scripts, and of the tip if it changed. */
   tell(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface TouchWatchDeps {
   readonly addresses: Pick<AddressService, 'onMempool'>;
   readonly sessions: TouchedSessions;
   readonly log: Logger;
-  /** Notified of each block disconnected, before anyone is told. */
+  /** Called for each disconnected block, before clients are notified. */
   readonly disconnected: (height: number) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -53,7 +53,7 @@ export class TouchWatch {
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<void> | null = null;
   private isStopped = false;
-  /** The tip that all subscribers know. */
+  /** The tip in the last notification. */
   private toldTip: number;
   private toldMs = -Infinity;
 
@@ -66,7 +66,7 @@ export class TouchWatch {
       events.on('blockDisconnected', (block) => {
         deps.disconnected(block.height);
         this.addBlock(block);
-        // Where a branch proves wrong no one is notified of the tip, which is the one from before.
+        // If a reorg fails, there may be no event for the tip, which is the former one.
         this.schedule();
       }),
       events.on('tipChanged', () => this.schedule()),
@@ -74,7 +74,7 @@ export class TouchWatch {
     ];
   }
 
-  /** Height of the last block announced to clients. */
+  /** Height of the last tip sent to clients. */
   get toldHeight(): number {
     return this.deps.reader.headers.height(this.toldTip);
   }
@@ -107,7 +107,7 @@ export class TouchWatch {
     this.timer = setTimeout(
       () => {
         this.timer = null;
-        // What comes while one round is under way waits for the next.
+        // Events during a running round are left to the next one.
         if (this.running !== null) this.schedule();
         else this.running = this.run().finally(() => (this.running = null));
       },
@@ -118,7 +118,7 @@ export class TouchWatch {
   private async run(): Promise<void> {
     const { reader, sessions, failed } = this.deps;
     try {
-      // No one is notified of a step that is under way.
+      // Waits for the end of a running chain change, so that clients are not notified of an intermediate state.
       await reader.chain.exclusively(() => Promise.resolve());
       const { tip } = reader.chain;
       const blocks = this.blocks.splice(0);
@@ -144,7 +144,7 @@ export class TouchWatch {
     }
   }
 
-  /** Touches what a block paid to and spent from. */
+  /** Touches the scripts that a block paid to and spent from. */
   private async lookThrough({
     id,
     raw,
@@ -168,7 +168,7 @@ export class TouchWatch {
     for (const { script } of parseUndo(this.deps.reader.readUndo(id))) yield scriptKeyOf(script);
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no round is running. */
   async stop(): Promise<void> {
     this.isStopped = true;
     for (const off of this.offs) off();

@@ -1,12 +1,12 @@
 /**
- * Answers since the last report: like answers are one note with their number, so that a flood of small
- * requests costs the receiver next to nothing.
+ * Counts responses since the last report. Equal responses are one note with a count, so that a flood of small requests costs
+ * the receiver little.
  */
 
-/** Requests that were answered alike: their method, the code of their error or null, how long each took, and how many. */
+/** Requests with equal responses: method, error code or null, duration of each, and count. */
 export type AnsweredNote = readonly [method: string, code: number | null, durationMs: number, count: number];
 
-/** Digits of a duration that count. */
+/** Significant digits of a duration. */
 const DIGITS = 2;
 
 export class AnswerNotes {

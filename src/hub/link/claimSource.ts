@@ -18,7 +18,7 @@ export function askedClaims(node: HubRpcStub): ClaimSource {
   return {
     resolve: (client, turn, urls) => node.call(client, turn, 'resolve', urls),
     claim: (client, turn, claimId) => node.call(client, turn, 'claim', claimId),
-    // Most of it is waiting for what is searched.
+    // Outside its turn, because a search mostly waits for other threads.
     search: (client, turn, constraints) => turn.outside(() => node.call(client, turn, 'search', constraints)),
   };
 }

@@ -1,4 +1,4 @@
-/** What answers are made of in the hub's thread. */
+/** Services with which the hub's thread answers requests. */
 import type { ClaimSource } from './claimSource.js';
 import type { HubFacts } from '../protocol/hubFacts.js';
 import type { HubPeers } from '../protocol/hubPeers.js';

@@ -1,4 +1,7 @@
-/** Arguments as they cross to another thread, where classes do not: what is not a simple value goes as JSON. */
+/**
+ * Encodes arguments for transfer to another thread. Classes cannot be transferred, so values other than simple ones are sent
+ * as JSON.
+ */
 import { JsonScanner } from '../../util/json/jsonParse.js';
 import type { JsonValue } from '../../util/json/json.js';
 import { stringifyJson } from '../../util/json/jsonWrite.js';

@@ -1,4 +1,4 @@
-/** Numbers that the hub's thread keeps and the node's reads at any time: one memory that both have. */
+/** Counters that the hub's thread writes and the node's thread reads at any time, in shared memory. */
 
 const NAMES = [
   'isListening',
@@ -34,7 +34,7 @@ export class HubCounters {
     Atomics.store(this.cells, NAMES.indexOf(name), BigInt(value));
   }
 
-  /** Must be called after the end of the hub's thread: resets all counters except the port. */
+  /** Call it after the end of the hub's thread: resets all counters except the port. */
   clear(): void {
     for (const name of NAMES) if (name !== 'port') this.set(name, 0);
   }

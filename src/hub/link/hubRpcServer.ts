@@ -1,6 +1,6 @@
 /**
- * Answers what the hub's thread asks of the node: each call in a turn of its client, answers in pieces as fast as they are
- * taken. What a client asked for that has left is abandoned.
+ * Serves the calls of the hub's thread in the node's thread. Each call runs in a turn of its client. Long results are sent
+ * in chunks, as fast as the client reads them. Calls of a client that has left are cancelled.
  */
 import { jsonChunks, smallJson } from '../../util/json/jsonWrite.js';
 import { packValues, unpackPlaces } from '../../search/follow/followerMessages.js';
@@ -25,7 +25,7 @@ import type {
 import { NODE_ERRORS, unpackKeys, type CallContext, type ToHub } from './portMessages.js';
 import { ClientQueue, type Turn } from '../../scheduler/clientQueue.js';
 
-/** Small pieces of JSON are gathered up to here. */
+/** Small pieces of JSON are collected up to this length. */
 const CHUNK_CHARS = 16_384;
 
 interface Client {
@@ -56,7 +56,7 @@ export interface HubRpcServerDeps {
   readonly hub: HubServices;
   readonly methods: ReadonlyMap<string, NodeMethod>;
   readonly batches: Batches<ToHub>;
-  /** A call failed for no reason of the client's. */
+  /** Called when a call failed for a reason other than the client's request. */
   readonly failed: (error: unknown, operation: string) => void;
 }
 
@@ -73,7 +73,7 @@ export class HubRpcServer {
     this.callee = new Callee((item, transfer) => deps.batches.add(item, transfer));
   }
 
-  /** Must be called when something comes of the hub's thread: earlier time is not counted. */
+  /** Call it when a message of the hub's thread arrives: time before that is not charged to clients. */
   lap(): void {
     this.turns.lap();
   }

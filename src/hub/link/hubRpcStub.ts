@@ -1,6 +1,6 @@
 /**
- * What the hub's thread asks the node's through: calls, answers in pieces that are taken one by one, and the scripts that
- * clients subscribe to. Calls of a client that leaves are cancelled.
+ * The hub thread's end of the calls to the node's thread. It sends calls, receives values or chunks, and reports the scripts
+ * that clients subscribe to. Calls of a client that leaves are cancelled.
  */
 import type { JsonValue } from '../../util/json/json.js';
 import { rawJson } from '../../util/json/jsonWrite.js';
@@ -13,15 +13,15 @@ import type { AnswerItem } from '../../threads/protocol.js';
 import { NODE_ERRORS, packKeys, type CallContext, type ToNode } from './portMessages.js';
 import type { Turn, ClientQueue } from '../../scheduler/clientQueue.js';
 
-/** No one waits for an answer any more. */
+/** The client has left, so the response is not needed. */
 export class ClientLeft extends Error {
   override readonly name = 'ClientLeft';
 }
 
-/** The client of a call; both threads know it by this number. */
+/** The client of a call. Both threads identify it by this number. */
 export interface Asking {
   readonly number: number;
-  /** Whether it is gone; then nothing is asked for it any more. */
+  /** Whether the client is gone. Then no calls are sent for it. */
   readonly hasLeft: boolean;
 }
 
@@ -31,9 +31,9 @@ type Weighing = Pick<Turn, 'weight'>;
 export class HubRpcStub {
   private readonly batches: Batches<ToNode>;
   private readonly caller: Caller<Asking, CallContext, number>;
-  /** Clients that asked for anything. */
+  /** Clients that have made calls. */
   private readonly known = new Set<number>();
-  /** Whether scripts are wanted from here on, as far as that is not told yet. */
+  /** Changed subscriptions of scripts that are not sent to the node's thread yet. */
   private wishes = new Map<string, boolean>();
 
   constructor(batches: Batches<ToNode>, turns: ClientQueue) {
@@ -46,7 +46,7 @@ export class HubRpcStub {
     });
   }
 
-  /** Ends with one value. */
+  /** A call that returns one value. */
   async call<Name extends keyof ValueOperations>(
     client: Asking,
     turn: Weighing,
@@ -56,7 +56,7 @@ export class HubRpcStub {
     return (await this.ask(client, turn, operation, args).value()) as ReturnType<ValueOperations[Name]>;
   }
 
-  /** Chunks; each is made when there is space for it. */
+  /** A call that returns chunks. Each chunk is produced when the client can receive it. */
   chunks<Name extends keyof ChunkOperations>(
     client: Asking,
     turn: Turn,
@@ -66,7 +66,7 @@ export class HubRpcStub {
     return this.ask(client, turn, operation, args).pieces() as never;
   }
 
-  /** What a method of the node's thread answers. */
+  /** Runs a method in the node's thread and returns its result. */
   async run(
     client: Asking,
     turn: Turn,
@@ -93,18 +93,18 @@ export class HubRpcStub {
     return this.caller.call(operation, args, [], client, client.number, turn.weight);
   }
 
-  /** Takes back what a client asked for that has left. */
+  /** Cancels the calls of a client that has left. */
   leave(client: Asking): void {
     if (this.known.delete(client.number)) this.batches.add(['left', client.number]);
   }
 
-  /** Whether any client subscribes to a script from here on. */
+  /** Records whether any client is subscribed to a script from now on. */
   wish(scriptKey: string, isWanted: boolean): void {
     this.wishes.set(scriptKey, isWanted);
     this.batches.schedule();
   }
 
-  /** Puts what is wanted in front of what is asked for, so that nothing is missed between the two. */
+  /** Sends changed subscriptions before the waiting calls, so that no change is missed between the two. */
   tellWishes(): void {
     if (this.wishes.size === 0) return;
     const [wanted, unwanted]: [string[], string[]] = [[], []];
@@ -120,7 +120,7 @@ export class HubRpcStub {
     }
   }
 
-  /** Takes an item that answers a call. */
+  /** Processes an item that belongs to a call. */
   receive(item: AnswerItem<number>): void {
     this.caller.receive(item);
   }

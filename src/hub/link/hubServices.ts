@@ -1,4 +1,4 @@
-/** What answers are made of in the node's thread. */
+/** Services with which the node's thread serves the hub's calls. */
 import type { ValuePlace } from '../../index/claims/claimValues.js';
 import type { RpcServices } from '../../interfaces/services.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -14,8 +14,8 @@ export interface HubServices {
   readonly histories: AddressHistories;
   /** Null if there is not a claim index. */
   readonly claims: ClaimAnswers | null;
-  /** Values in the order of their places; null if a block was pruned. */
+  /** Values in the order of `places`; null if a block was pruned. */
   readonly claimValues: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
-  /** Times of blocks by their heights. */
+  /** Times of blocks by height. */
   readonly timesOf: (heights: readonly number[]) => readonly number[];
 }

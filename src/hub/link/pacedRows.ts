@@ -1,11 +1,11 @@
-/** Rows that are read where clients are served: reading many yields to others now and then, since a disk may be waited for. */
+/** Row reader for the thread that serves clients: reading many rows yields from time to time, since the disk may be slow. */
 import type { RowRange, RowReader } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** Rows read without a look at the clock: a millisecond or two of a disk without moving parts. */
+/** Rows read between two checks of the time: a millisecond or two with an SSD. */
 const ROWS_A_LOOK = 16;
-/** The longest that others wait, except for one such reading. */
+/** Maximum time without a yield, plus one such read. */
 const SLICE_MS = 4;
 
 export class PacedRows implements RowReader {

@@ -30,7 +30,7 @@ const HUB_ERROR_KIND: ErrorKind<HubError> = {
     new HubError(code, message, isHonest),
 };
 
-/** The node's thread failed at a call, and has logged the failure. */
+/** A call failed in the node's thread, which has logged the failure. */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
 }
@@ -42,7 +42,7 @@ export interface HubOrders {
   /** Listens. Rejects with `HubStartError`. */
   open(): Promise<void>;
   peer(name: string, isThere: boolean): void;
-  /** The readers close the file of the index. */
+  /** The searching threads must close the index file. */
   release(): Promise<void>;
   /** Touched scripts, as packed keys: clients must be notified. */
   tell(touched: Uint8Array): Promise<void>;
@@ -61,14 +61,14 @@ export type ToNode =
   /** Answers to `HubOrders`. */
   | AnswerItem
   | readonly ['left', client: number]
-  /** Scripts that some client subscribes to from here on, and those that none does any more. */
+  /** Scripts that clients are now subscribed to, and scripts without subscribers. */
   | readonly ['wanted', Uint8Array]
   | readonly ['unwanted', Uint8Array]
-  /** Log level of the category `hub`, unless another is named. */
+  /** Log level, text, and log category if it is not `hub`. */
   | readonly ['log', level: 'info' | 'warn' | 'debug', text: string, category?: LogCategory]
   | readonly ['answered', readonly AnsweredNote[]]
   | readonly ['told', method: string, count: number]
-  /** Searches that were carried out by threads of the hub's: how long each took, and whether it was abandoned. */
+  /** Searches in threads of the hub: duration, and whether each was aborted. */
   | readonly ['searched', readonly SearchNote[]]
   | readonly ['follower', deed: 'poke' | 'remake']
   | readonly ['available', isAvailable: boolean]
@@ -81,25 +81,25 @@ export type ToHub =
   | AnswerItem<number>
   /** Calls of `HubOrders`. */
   | CallItem
-  /** How the follower of the claim index stands. */
+  /** Status of the follower of the claim index. */
   | readonly ['followed', FollowerStatus]
   /** A transaction with claims entered the mempool, or left it (by its id, latin1). */
   | readonly ['waiting', WaitingTransaction]
   | readonly ['waitingGone', txid: string];
 
-/** What the hub's thread is given where it reads rows itself. */
+/** Data with which the hub's thread reads rows directly. */
 export interface SharedClaimsStart {
   readonly rows: SharedRowsId;
   readonly rules: ClaimRules;
   /** Memory of a `TipSnapshot`. */
   readonly snapshot: SharedArrayBuffer;
   readonly blockingChannels: readonly Uint8Array[];
-  /** Null if only the node's thread searches. */
+  /** Null if searches run in the node's thread only. */
   readonly search: SearchersSetup | null;
   readonly addressPrefixes: AddressPrefixes;
 }
 
-/** What the hub's thread is given at its start. */
+/** Start data of the hub's thread. */
 export interface HubThreadStart {
   readonly host: string;
   readonly port: number;
@@ -111,18 +111,18 @@ export interface HubThreadStart {
   /** Methods that the node's thread runs. */
   readonly nodeMethods: readonly MethodShape[];
   readonly counters: SharedArrayBuffer;
-  /** Null if the node's thread has all answers about claims. */
+  /** Null if all queries about claims go to the node's thread. */
   readonly claims: SharedClaimsStart | null;
 }
 
-/** Keys of scripts back to back, in memory of their own. */
+/** Concatenated script keys in a buffer of their own. */
 export function packKeys(keys: readonly string[]): Uint8Array<ArrayBuffer> {
   const packed = Buffer.from(new ArrayBuffer(keys.length * SCRIPT_KEY_BYTES));
   for (let n = 0; n < keys.length; n++) packed.write(keys[n]!, n * SCRIPT_KEY_BYTES, 'latin1');
   return packed;
 }
 
-/** Separate texts, so that none keeps the others in memory. */
+/** Separate strings, so that one does not keep the others in memory. */
 export function* unpackKeys(packed: Uint8Array): Generator<string> {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
   for (let at = 0; at < bytes.length; at += SCRIPT_KEY_BYTES)

@@ -1,6 +1,7 @@
 /**
- * Answers about claims assembled in the hub's thread: rows are read where the node keeps them, searches go to threads of its
- * own. What cannot be told here, because the chain moves too fast or rows are not to be read, is asked of the node's thread.
+ * Answers queries about claims in the hub's thread: rows are read from the memory shared with the node, and searches run in
+ * threads of their own. If that fails, because the chain changes too fast or rows cannot be read, the node's thread is
+ * asked.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -40,12 +41,12 @@ export interface SharedClaimsDeps {
   readonly searched: (tookMs: number, timedOut: boolean) => void;
 }
 
-/** A block is committed in less; after it the node is asked where the chain stands. */
+/** Usual maximum time of a block commit. After it the node is asked for the tip. */
 const COMMIT_MS = 2;
-/** No one's in particular. */
+/** Client number of calls without a client. */
 const NOBODY = { number: -1, hasLeft: false };
 
-/** What is searched, and by which thread. */
+/** The search and its threads. */
 interface Searching {
   readonly search: ClaimSearch;
   readonly searchers: SqliteSearchers;
@@ -65,7 +66,7 @@ export class SharedClaims implements ClaimSource {
   private waitingChanges = 0;
   private listeners: { readonly changes: number; readonly wake: () => void }[] = [];
 
-  /** `elsewhere` asks the node's thread. */
+  /** `elsewhere` sends the query to the node's thread. */
   constructor(start: SharedClaimsStart, elsewhere: ClaimSource, deps: SharedClaimsDeps) {
     this.deps = deps;
     this.elsewhere = elsewhere;
@@ -101,7 +102,7 @@ export class SharedClaims implements ClaimSource {
       : this.here(() => this.answers.search(constraints, turn, client), ask);
   }
 
-  /** Takes how the follower of the claim index stands. */
+  /** Sets the status of the claim index's follower. */
   followed(status: FollowerStatus): void {
     this.searching?.follower.take(status);
   }
@@ -127,32 +128,32 @@ export class SharedClaims implements ClaimSource {
     for (const { wake } of due) wake();
   }
 
-  /** Resolves when this thread has all transactions that the mempool has now. A client may know them from another source. */
+  /** Resolves when this thread has received all present mempool transactions. A client may have seen them elsewhere already. */
   private async heard(): Promise<void> {
     const changes = this.chain.waitingChanges;
     if (this.waitingChanges >= changes) return;
     await new Promise<void>((wake) => this.listeners.push({ changes, wake }));
   }
 
-  /** Has those that search let go of the file, which is about to be deleted. */
+  /** Closes the index file in all searching threads, because it is about to be deleted. */
   async release(): Promise<void> {
     await this.searching?.searchers.release();
   }
 
-  /** Resolves when nothing holds the file of the index. */
+  /** Resolves when no thread has the index file open. */
   async close(): Promise<void> {
     this.searching?.follower.end();
     await this.searching?.searchers.close();
   }
 
-  /** Counts what runs and waits. */
+  /** Updates the counters of running and waiting searches. */
   measure(): void {
     const { running, waiting } = this.searching?.searchers.load ?? { running: 0, waiting: 0 };
     this.deps.counters.set('searchesRunning', running);
     this.deps.counters.set('searchesWaiting', waiting);
   }
 
-  /** What fails here for no reason of the client's, the node's thread is asked for, and reports it if it fails there too. */
+  /** Runs a query here. On an internal failure it asks the node's thread, which reports the failure if it occurs there too. */
   private async here<T>(answer: () => Promise<T>, ask: () => Promise<T>): Promise<T> {
     try {
       await this.heard();
@@ -169,7 +170,7 @@ export class SharedClaims implements ClaimSource {
     return new ClaimIndexQueries({
       rows: new PacedRows(this.rows),
       rules,
-      // What is newer than a snapshot ends it.
+      // A newer state ends the snapshot.
       active: {
         get height() {
           return chain.get().height;
@@ -205,17 +206,17 @@ export class SharedClaims implements ClaimSource {
     return this.look() ?? this.await();
   }
 
-  /** Waits until the commit that is under way is reported. */
+  /** Waits until the running commit is reported. */
   private async await(): Promise<(() => boolean) | null> {
     await sleep(COMMIT_MS);
     const found = this.look();
     if (found !== null) return found;
-    // Whatever is asked of the node has it tell where the chain stands.
+    // Every response of the node includes the tip.
     await this.deps.node.call(NOBODY, { weight: 1 }, 'tip');
     return this.look();
   }
 
-  /** Another text when the chain has moved. */
+  /** A string that changes with the chain. */
   private snapshotName(): string {
     const { tip, disconnects } = this.chain.get();
     return `${tip} ${disconnects}`;

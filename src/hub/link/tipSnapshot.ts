@@ -1,7 +1,8 @@
 /**
- * Where the chain stands, in one memory that the node's thread writes and the hub's reads, together with the commit of the rows
- * that it is of. What the hub's thread reads of the rows while that commit is the last is of this snapshot: the store counts a
- * commit before anything of it can be seen, and what is noted here comes after it.
+ * The position of the chain in shared memory: the node's thread writes it, and the hub's thread reads it. It includes the
+ * commit number of the rows that it belongs to. Rows that the hub's thread reads while this commit is the latest belong to
+ * the snapshot. This is safe because the store increments the number before a commit is visible, and the snapshot is written
+ * after it.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
@@ -14,16 +15,16 @@ const TIP = 2;
 const DISCONNECTS = 3;
 const LOGS_SEARCHES = 4;
 const WAITING = 5;
-/** The hash behind them. */
+/** Words of numbers; the hash of the tip follows. */
 const NUMBERS = 6;
-/** Instead of a number of commits: what others than the node's thread can read is of no snapshot. */
+/** In place of a commit number: rows that other threads can read do not belong to a snapshot. */
 const NONE = -1n;
 
 export interface TipState {
-  /** See `RowStore.commits`; null while rows count that only the node's thread can read, or the claim index is behind. */
+  /** See `RowStore.commits`; null while staged rows can only be read by the node's thread, or the claim index is behind. */
   readonly commits: number | null;
   readonly height: number;
-  /** Number of the block at the tip. */
+  /** Id of the block at the tip. */
   readonly tip: number;
   readonly disconnects: number;
 }
@@ -37,9 +38,9 @@ export class TipSnapshot {
     this.cells = new BigInt64Array(memory);
   }
 
-  /** Notes where the chain stands; `hash` is that of the tip. Called by the node's thread alone, as all that sets anything. */
+  /** Sets the position of the chain; `hash` is the id of the tip. Only the node's thread may call setters. */
   set({ commits, height, tip, disconnects }: TipState, hash: Bytes): void {
-    // Nothing counts while the others change.
+    // Invalid while the other numbers change.
     this.put(COMMITS, NONE);
     this.put(HEIGHT, BigInt(height));
     this.put(TIP, BigInt(tip));
@@ -51,7 +52,7 @@ export class TipSnapshot {
     this.put(COMMITS, commits === null ? NONE : BigInt(commits));
   }
 
-  /** Whether lines of the category `search` are wanted. */
+  /** Whether lines of the category `search` are logged. */
   get logsSearches(): boolean {
     return this.number(LOGS_SEARCHES) === 1;
   }
@@ -70,7 +71,7 @@ export class TipSnapshot {
     Atomics.add(this.cells, WAITING, 1n);
   }
 
-  /** Counts only where `commits` is that of the rows afterwards. */
+  /** Valid only if `commits` equals the number of the rows afterwards. */
   get(): TipState {
     const commits = this.number(COMMITS);
     return {
@@ -81,7 +82,7 @@ export class TipSnapshot {
     };
   }
 
-  /** Whether this is the block at the tip; `hash` in hex as printed. */
+  /** Whether this is the tip; `hash` is hex in printed order. */
   isTip(height: number, hash: string): boolean {
     if (this.number(HEIGHT) !== height) return false;
     const bytes = Buffer.alloc(HASH_BYTES);
@@ -99,7 +100,10 @@ export class TipSnapshot {
   }
 }
 
-/** Notes where a chain stands; `isSynced` is that of the claim index. Called after each commit, and when it is asked for. */
+/**
+ * Writes the position of a chain; `isSynced` tells whether the claim index is at the tip. Called after each commit and
+ * before responses.
+ */
 export function updateSnapshot(
   snapshot: TipSnapshot,
   { chain, headers }: ChainReader,

@@ -8,11 +8,11 @@ import { badRequest, internalError } from '../protocol/hubError.js';
 import type { HubCall, HubMethod } from './method.js';
 import { pythonText } from '../protocol/pythonText.js';
 
-/** lbry-sdk asks for 100 at most; the reference has no bound. */
+/** lbry-sdk requests at most 100; the reference has no limit. */
 const MAX_URLS = 2000;
 /** Source: `TooManyClaimSearchParametersError`. */
 const MAX_LIST_LENGTH = 2048;
-/** The delay of the error after a list that is too long. Source: `claimtrie_search`. */
+/** Delay of the error for a list that is too long. Source: `claimtrie_search`. */
 const LONG_LIST_DELAY_MS = 2000;
 
 async function search({ client, turn, hub }: HubCall, named: JsonObject | null): Promise<string> {
@@ -33,7 +33,7 @@ export const CLAIM_METHODS: readonly HubMethod[] = [
     spread: true,
     async run({ client, turn, hub }, urls) {
       if (urls.length > MAX_URLS) throw badRequest(`too many urls in request: ${urls.length}`);
-      // The reference trips over what is not a text.
+      // The reference fails for values that are not strings.
       if (!urls.every((url): url is string => typeof url === 'string')) throw internalError();
       return messageOf(await hub.claims.resolve(client, turn, urls));
     },

@@ -10,9 +10,9 @@ import type { HeadersStart } from '../link/nodeOperations.js';
 
 /** Source: `MAX_CHUNK_SIZE`. */
 const MAX_HEADERS = 40_960;
-/** Headers of a chunk. Source: `CHUNK_SIZE` of hub/scribe's coin. */
+/** Number of headers in a chunk. Source: `CHUNK_SIZE` of hub/scribe's coin. */
 const CHUNK_HEADERS = 96;
-/** Bytes that base64 takes at a time without a rest. */
+/** base64 encodes this many bytes without padding. */
 const BASE64_UNIT = 3;
 
 async function* hexPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -21,7 +21,7 @@ async function* hexPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator<stri
   yield '"';
 }
 
-/** Raw deflate, which the client inflates with window bits -15, in base64. */
+/** Raw deflate in base64; clients inflate it with window bits -15. */
 async function* deflatedPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const deflate = createDeflateRaw({ level: constants.Z_BEST_SPEED });
   const source = Readable.from(pages, { objectMode: false });
@@ -41,7 +41,7 @@ async function* deflatedPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator
   yield `${rest.toString('base64')}"`;
 }
 
-/** The object with the headers first, then the members that are known already. */
+/** The object with the streamed headers first, then the other members. */
 async function* withMembers(
   key: string,
   text: AsyncIterable<string>,
@@ -52,7 +52,7 @@ async function* withMembers(
   yield `,${members.slice(1)}`;
 }
 
-/** What the node has of this many headers from a height on, and their bytes page by page. */
+/** The number of available headers from a height on, and their bytes in pages. */
 async function headersOf(
   { client, turn, hub }: HubCall,
   start: number,

@@ -1,6 +1,6 @@
 /**
- * What a method of the hub is: its parameters, which thread runs it, what it may do to the client that calls it, and how
- * arguments are bound.
+ * Definition of a hub method: its parameters, the thread that runs it, its access to the client, and the binding of
+ * arguments.
  */
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import type { HubClient, HubResult, MethodShape } from '../protocol/hubClient.js';
@@ -22,7 +22,7 @@ export interface NodeCall {
   readonly hub: HubServices;
 }
 
-/** What the hub's thread runs: where the clients are. */
+/** A method that runs in the hub's thread, which has the clients. */
 export interface HubMethod extends MethodShape {
   /** `args` has a place for each parameter, undefined if none was given. Throws `HubError`. */
   run(
@@ -32,13 +32,13 @@ export interface HubMethod extends MethodShape {
   ): HubResult | Promise<HubResult>;
 }
 
-/** What the node's thread runs: where the chain is. */
+/** A method that runs in the node's thread, which has the chain. */
 export interface NodeMethod extends MethodShape {
   /** Like `HubMethod.run`, without named arguments. */
   run(call: NodeCall, args: readonly (JsonValue | undefined)[]): HubResult | Promise<HubResult>;
 }
 
-/** The arguments in the order of the parameters. Throws what the reference answers when they do not fit. */
+/** The arguments in the order of the parameters. Throws the reference's error if they do not match. */
 export function bindArguments(
   { params = [], required = params.length, spread = false, named = false }: MethodShape,
   given: readonly JsonValue[] | JsonObject,

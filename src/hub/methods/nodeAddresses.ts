@@ -1,4 +1,4 @@
-/** What `blockchain.address.*` and `blockchain.scripthash.*` report a script. Source: lbryio/hub herald/session.py. */
+/** Results of `blockchain.address.*` and `blockchain.scripthash.*`. Source: lbryio/hub herald/session.py. */
 import { formatOutPoint } from '../../primitives/transaction.js';
 import { mempoolMoves } from '../../rpc/methods/addressindex/mempoolMoves.js';
 import type { AddressService } from '../../interfaces/services.js';
@@ -19,7 +19,7 @@ function indexOf({ hub }: NodeCall): AddressService {
   return addresses;
 }
 
-/** The unspent outputs of a script, the oldest first, without those that are spent in the mempool. */
+/** The unspent outputs of a script, the oldest first, without those that mempool transactions spend. */
 async function* unspent(call: NodeCall, key: string): AsyncGenerator<JsonOut> {
   const { node } = call.hub;
   let after: Buffer | undefined;
@@ -44,7 +44,7 @@ async function* unspent(call: NodeCall, key: string): AsyncGenerator<JsonOut> {
   }
 }
 
-/** The index has outputs of one block in the order of their ids. */
+/** Sorts entries by position in the block; the index sorts outputs of one block by txid. */
 async function inBlockOrder({ hub }: NodeCall, entries: UnspentEntry[]): Promise<JsonOut[]> {
   const placed = entries.map((entry) => ({
     entry,

@@ -1,4 +1,4 @@
-/** For claims what other hubs do not have: `lbcnode.claimtrie.*`. */
+/** Methods about claims that other hubs do not have: `lbcnode.claimtrie.*`. */
 import { hashFromHex, hashToHex } from '../../util/bytes.js';
 import type { JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -7,7 +7,7 @@ import { HUB_ERROR, HubError } from '../protocol/hubError.js';
 import type { NodeCall, NodeMethod } from './method.js';
 import { supportSums } from '../claims/supportSums.js';
 
-/** Sums of a page that is not told its size. Arbitrary. */
+/** Default page size of sums. Arbitrary. */
 const DEFAULT_SUMS = 100;
 const MAX_SUMS = 1000;
 

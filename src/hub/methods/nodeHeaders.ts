@@ -1,4 +1,7 @@
-/** `blockchain.block.*` about single headers, and lists of headers as far as the chain must be asked. Source: lbryio/hub herald/session.py. */
+/**
+ * `blockchain.block.*` for single headers, and the part of header lists that needs the chain. Source: lbryio/hub
+ * herald/session.py.
+ */
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import { nonNegativeInteger } from '../protocol/arguments.js';
@@ -7,7 +10,7 @@ import type { NodeCall, NodeMethod } from './method.js';
 import type { HeadersStart } from '../link/nodeOperations.js';
 import { withCommas } from '../protocol/pythonText.js';
 
-/** How many of this many headers there are from a height on, their proof, and then their bytes. */
+/** First the number of available headers from a height on and their proof, then their bytes. */
 export async function* headersFrom(
   call: NodeCall,
   start: number,

@@ -17,11 +17,11 @@ import { pythonText, withCommas } from '../protocol/pythonText.js';
 
 /** Source: `transaction_get_batch`. */
 const MAX_TRANSACTIONS = 100;
-/** Bytes of a batch read before the first part is sent, so that a read error becomes an error answer. */
+/** Bytes of a batch that are read before the response starts, so that a read error can be returned as an error. */
 const READ_AHEAD_BYTES = 1 << 20;
 const NO_TRANSACTION = 'No such mempool or blockchain transaction.';
 
-/** A transaction with its place; `raw` is null when no one knows it. */
+/** A transaction with its position; `raw` is null for an unknown transaction. */
 interface Shown {
   readonly raw: Bytes | null;
   readonly info: { readonly block_height: number; readonly merkle?: string[]; readonly pos?: number };
@@ -29,14 +29,14 @@ interface Shown {
 
 const UNKNOWN: Shown = { raw: null, info: { block_height: -1 } };
 
-/** In the mempool or in a block of the active chain. */
+/** Searches the mempool and the blocks of the active chain. */
 async function find({ hub: { node } }: NodeCall, txid: Bytes): Promise<FoundTransaction | null> {
   const { active } = node.chain.chain.index;
   for (;;) {
     const { disconnects } = active;
     const found = await findTransaction(node, txid, false);
     if (found === null || found.block === NO_HEADER || active.contains(found.block)) return found;
-    // It is in a block that was left, unless that was just now.
+    // Its block was disconnected; but the search is repeated if that happened during it.
     if (active.disconnects === disconnects) return null;
   }
 }
@@ -61,7 +61,7 @@ async function show(call: NodeCall, txid: Bytes): Promise<Shown> {
 
 const pairOf = ({ raw, info }: Shown): JsonOut => [raw && hexOf(raw), info];
 
-/** The members of a batch: the first of them are read already. */
+/** The members of a batch. The first ones have already been read. */
 async function* members(
   call: NodeCall,
   read: readonly JsonMember[],
@@ -79,7 +79,7 @@ async function batch(call: NodeCall, texts: readonly (JsonValue | undefined)[]):
   if (texts.length > MAX_TRANSACTIONS) {
     throw badRequest(`too many tx hashes in request: ${texts.length}`);
   }
-  // The same one asked for twice is one member.
+  // A repeated id results in one member.
   const wanted = [...new Map(texts.map((text) => [text as string, txidOf(text)]))];
   const read: JsonMember[] = [];
   let bytes = 0;
@@ -100,7 +100,7 @@ async function infoOf(call: NodeCall, text: JsonValue | undefined): Promise<Show
   return shown;
 }
 
-/** The hub's own shape of a decoded transaction. Source: hub/scribe/transaction/__init__.py `as_dict`. */
+/** The hub's format of a decoded transaction. Source: hub/scribe/transaction/__init__.py `as_dict`. */
 function decoded({ hub }: NodeCall, txid: string, raw: Bytes, tx: Transaction): JsonOut {
   return {
     txid,
@@ -152,11 +152,11 @@ async function get(call: NodeCall, text: JsonValue | undefined, isVerbose: boole
   return isVerbose ? decoded(call, hashToHex(txid), raw, found.tx) : hexOf(raw);
 }
 
-/** What the node answers goes to people who read it in their wallet. */
+/** Errors of the node are shown to users in their wallet. */
 async function broadcast({ hub, turn }: NodeCall, raw: JsonValue | undefined): Promise<string> {
   const hex = pythonText(raw ?? null);
   try {
-    // Letting a transaction in waits for the chain.
+    // Adding a transaction to the mempool may wait for the chain, so it runs outside the turn.
     return hashToHex(await turn.outside(() => submitTransaction(hub.node, hex, false)));
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
@@ -186,13 +186,13 @@ export const NODE_TRANSACTION_METHODS: readonly NodeMethod[] = [
     async run(call, [text, height]) {
       const { info } = await show(call, txidOf(text));
       if (info.block_height > 0) return info;
-      // The reference trips over what has no commas.
+      // The reference fails for numbers with a fraction or of another type.
       if (typeof height !== 'number' || !Number.isInteger(height)) throw internalError();
       throw notThere(`tx hash ${pythonText(text ?? null)} not in block at height ${withCommas(height)}`);
     },
   },
   {
-    // QUIRK: the reference means to answer this and fails.
+    // QUIRK: the reference intends to return this, but fails.
     name: 'blockchain.transaction.get_height',
     params: ['tx_hash'],
     async run(call, [text]) {

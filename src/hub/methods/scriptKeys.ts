@@ -1,4 +1,4 @@
-/** The keys of scripts by the names that clients give them: addresses and hashes. Source: lbryio/hub herald/session.py. */
+/** Script keys from the names that clients use: addresses and hashes. Source: lbryio/hub herald/session.py. */
 import { SCRIPT_KEY_BYTES, scriptKeyOf } from '../../index/addressScripts.js';
 import { decodeDestination, type AddressPrefixes } from '../../script/address.js';
 import { scriptForDestination } from '../../script/standard.js';
@@ -7,7 +7,7 @@ import type { JsonValue } from '../../util/json/json.js';
 import { badRequest } from '../protocol/hubError.js';
 import { pythonText } from '../protocol/pythonText.js';
 
-/** Longest text that may be an address. */
+/** Maximum length of an address. */
 const MAX_ADDRESS_CHARS = 120;
 
 export type KeyOf = (text: JsonValue | undefined, prefixes: AddressPrefixes) => string;
@@ -21,7 +21,7 @@ export const addressKey: KeyOf = (text, prefixes) => {
   throw badRequest(`${pythonText(text ?? null)} is not a valid address`);
 };
 
-/** The index files scripts under the beginning of their hash. */
+/** The index files scripts under the first bytes of their hash. */
 export const scriptHashKey: KeyOf = (text) => {
   if (typeof text === 'string' && text.length === 64 && isHex(text))
     return toLatin1(hashFromHex(text).subarray(0, SCRIPT_KEY_BYTES));

@@ -1,4 +1,4 @@
-/** `server.*`, and what the reference answers with constants. Source: lbryio/hub herald/session.py. */
+/** `server.*`, and methods for which the reference returns constants. Source: lbryio/hub herald/session.py. */
 import { readFile } from 'node:fs/promises';
 import { rawNumber, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -8,9 +8,9 @@ import type { HubCall, HubMethod } from './method.js';
 import { negotiate, PROTOCOL_MAX, PROTOCOL_MIN, SERVER_VERSION } from '../protocol/protocolVersion.js';
 import { pythonText } from '../protocol/pythonText.js';
 
-/** Characters of a client's name that count. Source: `server_version`. */
+/** Number of characters of a client's name that are stored. Source: `server_version`. */
 const NAME_CHARS = 17;
-/** Characters of a name that are compared with `-hubdropclient`. Arbitrary. */
+/** Number of characters of a name that are matched with `-hubdropclient`. Arbitrary. */
 const MATCHED_CHARS = 200;
 
 function version({ client, hub }: HubCall, name: JsonValue, protocol: JsonValue): JsonOut {

@@ -5,7 +5,7 @@
 import { unknownNames } from '../../search/query/constraintNames.js';
 
 const LINE_MS = 60_000;
-/** Names that a line shows, and characters of each. Arbitrary. */
+/** Maximum number of names in a log line, and of characters of each. Arbitrary. */
 const MAX_NAMES = 10;
 const MAX_CHARACTERS = 64;
 

@@ -1,4 +1,4 @@
-/** Reading single arguments, with the reference's messages. Source: lbryio/hub herald/session.py. */
+/** Parses single arguments, with the reference's error messages. Source: lbryio/hub herald/session.py. */
 import { hashFromHex, isHex } from '../../util/bytes.js';
 import { isJsonNumber, numberText, type JsonValue } from '../../util/json/json.js';
 import { badRequest, internalError } from './hubError.js';
@@ -6,14 +6,14 @@ import { pythonText } from './pythonText.js';
 
 const CLAIM_ID_DIGITS = 40;
 
-/** A whole number of 0 or more; texts of digits count, fractions are cut off. Source: `non_negative_integer`. */
+/** An integer of at least 0. Strings of digits are accepted, and fractions are truncated. Source: `non_negative_integer`. */
 export function nonNegativeInteger(value: JsonValue | undefined): number {
   const number = typeof value === 'boolean' ? Number(value) : wholeNumber(value);
   if (number === null || !(number >= 0)) {
     const shown = number === null ? pythonText(value ?? null) : String(number);
     throw badRequest(`${shown} should be a non-negative integer`);
   }
-  // Beyond any height and count.
+  // Larger than any height or count.
   return Math.min(number, Number.MAX_SAFE_INTEGER);
 }
 

@@ -1,7 +1,7 @@
-/** A client of the hub, and the shape of the methods that it calls. */
+/** A client of the hub, and the definition of a method's parameters. */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 
-/** A result that is made as it is sent: pieces of one JSON value. */
+/** A result that is produced while it is sent: pieces of one JSON value. */
 export class StreamedJson {
   readonly pieces: AsyncIterable<string>;
   constructor(pieces: AsyncIterable<string>) {
@@ -11,24 +11,24 @@ export class StreamedJson {
 
 export type HubResult = JsonOut | StreamedJson;
 
-/** The client that calls. */
+/** The calling client. */
 export interface HubClient {
   readonly number: number;
   readonly hasLeft: boolean;
-  /** The first characters of what it calls itself. */
+  /** The first characters of its name. */
   name: string;
-  /** Answer of `server.version`; null before. */
+  /** Result of `server.version`; null before that call. */
   protocol: string | null;
-  /** Whether headers are told as hex; null unless it wants to be notified of them. */
+  /** Format of header notifications; null if it is not subscribed to them. */
   wantsHeaders: 'raw' | 'decoded' | null;
-  /** Height of the tip that it knows of. */
+  /** Height of the last tip that it knows. */
   knownHeight: number;
-  /** The number of the latest other hub that it knows of (`hubPeers.ts`); null unless it wants to be notified of them. */
+  /** Number of the last other hub that it knows (`hubPeers.ts`); null if it is not subscribed to them. */
   knownPeer: number | null;
-  /** Receives from here on what happens to a script, by the name that it gave it. Throws `HubError` when there are too many. */
+  /** Subscribes to changes of a script; `alias` is the client's name for it. Throws `HubError` if there are too many. */
   subscribe(scriptKey: string, alias: string): void;
   unsubscribe(scriptKey: string): void;
-  /** Ends the connection behind the answer. */
+  /** Closes the connection after the response. */
   dismiss(): void;
 }
 
@@ -36,12 +36,12 @@ export interface HubClient {
 export interface MethodShape {
   readonly name: string;
   readonly params?: readonly string[];
-  /** How many of `params` must be given; all when it is left out. */
+  /** Number of required `params`; all by default. */
   readonly required?: number;
-  /** Takes any number of positional arguments instead of `params`. */
+  /** Whether it accepts any number of positional arguments instead of `params`. */
   readonly spread?: boolean;
-  /** Takes named arguments of any name. */
+  /** Whether it accepts named arguments with any names. */
   readonly named?: boolean;
-  /** Waits for what may take long, and for others than itself. */
+  /** Whether it may wait for slow operations or other clients. */
   readonly waits?: boolean;
 }

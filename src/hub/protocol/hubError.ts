@@ -1,4 +1,4 @@
-/** What a request of the hub can be answered with instead of a result: codes, and the error that carries one. */
+/** Error responses of the hub: codes, and the error class with a code. */
 import { boundedErrorText } from '../../util/text/errorText.js';
 
 /** Source: lbryio/hub herald/jsonrpc.py, session.py. */
@@ -13,11 +13,11 @@ export const HUB_ERROR = {
   parse: -32700,
 } as const;
 
-/** An answer with an error. */
+/** An error response. */
 export class HubError extends Error {
   override readonly name = 'HubError';
   readonly code: number;
-  /** Whether a client that does nothing wrong may get it: then it does not count towards the end of its connection. */
+  /** Whether a well-behaved client may cause it. Then it does not count towards disconnection. */
   readonly isHonest: boolean;
 
   constructor(code: number, message: string, isHonest = false) {
@@ -27,17 +27,17 @@ export class HubError extends Error {
   }
 }
 
-/** The client asked for what cannot be. */
+/** Error for an invalid request. */
 export function badRequest(message: string): HubError {
   return new HubError(HUB_ERROR.badRequest, message);
 }
 
-/** What was asked for is not there, which a client cannot know before it asks. */
+/** Error for a requested item that does not exist, which the client could not know. */
 export function notThere(message: string): HubError {
   return new HubError(HUB_ERROR.badRequest, message, true);
 }
 
-/** The reference's answer to whatever its code trips over: wrong counts and types of arguments above all. */
+/** The reference's response to requests that make its code fail, mostly wrong counts and types of arguments. */
 export function internalError(): HubError {
   return new HubError(HUB_ERROR.internal, 'internal server error');
 }

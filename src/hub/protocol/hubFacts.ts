@@ -1,4 +1,4 @@
-/** What the operator says of the hub, and what of the node never changes, as clients see it. */
+/** Data about the hub for clients: the operator's options, and constants of the node. */
 import type { AddressPrefixes } from '../../script/address.js';
 
 /** Facts from the operator's options. */
@@ -10,15 +10,15 @@ export interface OperatorFacts {
   readonly dailyFee: string;
   /** File of the banner; null for the usual one. */
   readonly bannerFile: string | null;
-  /** Names of clients that are refused; null refuses none. */
+  /** Clients with matching names are rejected; null accepts all. */
   readonly dropClient: RegExp | null;
 }
 
 export interface HubFacts extends OperatorFacts {
-  /** Id in the hex form that programs print. */
+  /** Id as hex, in printed order. */
   readonly genesisHash: string;
   readonly addressPrefixes: AddressPrefixes;
-  /** The node's version as a number, and what it calls itself to peers. */
+  /** The node's version as a number, and its user agent. */
   readonly nodeVersion: number;
   readonly nodeUserAgent: string;
 }

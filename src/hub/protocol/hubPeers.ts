@@ -1,13 +1,13 @@
 /**
- * Other hubs that are announced to clients: those that the options name, and those that come while the hub runs. Each has a
- * number in the order of coming, so that one number says what a client knows.
+ * Other hubs that are announced to clients: those in the options, and those added while the hub runs. Hubs are numbered in
+ * order of addition, so a single number shows which ones a client knows.
  */
 import { joinHostPort, splitHostPort } from '../../util/network/hostPort.js';
 
-/** The port by convention. */
+/** The usual port of hubs. */
 export const HUB_PORT = 50_001;
 
-/** `host:port`, which is what clients take apart; without a port it is the usual one. */
+/** `host:port`, which clients parse; without a port the usual one is used. */
 export function peerName(text: string): string {
   return joinHostPort(splitHostPort(text, HUB_PORT));
 }
@@ -25,12 +25,12 @@ export class HubPeers {
     return [...this.numbers.keys()];
   }
 
-  /** The number of the one that came last. */
+  /** The number of the last added hub. */
   get latest(): number {
     return this.lastNumber;
   }
 
-  /** False when it is there already. */
+  /** False if it is already in the list. */
   add(peer: string): boolean {
     const name = peerName(peer);
     if (this.numbers.has(name)) return false;
@@ -38,7 +38,7 @@ export class HubPeers {
     return true;
   }
 
-  /** False when it is not there. Clients are not notified: the protocol has no word for it. */
+  /** False if it is not in the list. Clients are not notified, because the protocol has no message for it. */
   remove(peer: string): boolean {
     return this.numbers.delete(peerName(peer));
   }

@@ -1,21 +1,21 @@
-/** Notifications of the hub to clients, as text. Those about addresses come as a batch, of one member too. */
+/** Notification lines for clients. Those about addresses are sent as a batch, even for a single one. */
 import { quoteJson, stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { notificationText, type WireVersion } from './wireMessages.js';
 
 export const PEER_NOTIFICATION = 'blockchain.peers.subscribe';
-/** Characters of the name of a script, as opposed to an address. */
+/** Length of a script hash; other names are addresses. */
 const SCRIPT_HASH_DIGITS = 64;
 
 export function headerNotification(version: WireVersion, header: JsonOut): string {
   return notificationText(version, 'blockchain.headers.subscribe', `[${stringifyJson(header)}]`);
 }
 
-/** The request has another name: `server.peers.subscribe`. Source: `_notify_peer`. */
+/** The name in the notification differs: `server.peers.subscribe`. Source: `_notify_peer`. */
 export function peerNotification(version: WireVersion, peer: string): string {
   return notificationText(version, PEER_NOTIFICATION, `[${quoteJson(peer)}]`);
 }
 
-/** `news` are names as the clients gave them, with statuses. */
+/** `news`: names as given by the client, with statuses. */
 export function addressNotifications(
   version: WireVersion,
   news: readonly (readonly [alias: string, status: string | null])[],

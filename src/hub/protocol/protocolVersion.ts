@@ -1,18 +1,18 @@
-/** Versions of the hub's protocol, and which one a client and the hub have in common. Source: lbryio/hub common.py. */
+/** Versions of the hub's protocol, and negotiation with a client. Source: lbryio/hub common.py. */
 import type { JsonValue } from '../../util/json/json.js';
 
-/** What the hub calls itself; lbry-sdk's tests compare it. */
+/** The hub's version; lbry-sdk's tests compare it. */
 export const SERVER_VERSION = '0.107.0';
 export const PROTOCOL_MIN = '0.54.0';
 export const PROTOCOL_MAX = '0.199.0';
-/** Protocol versions of Electrum clients, tried if ours do not match. */
+/** Protocol versions of Electrum clients, tried if those of LBRY do not match. */
 const ELECTRUM_MIN = '1.1.0';
 const ELECTRUM_MAX = '1.4.0';
 
-/** Longest version and most parts of one that are looked at; none of a client's has more. */
+/** Maximum length of a version, and maximum number of its parts. */
 const MAX_CHARS = 64;
 
-/** The parts of a version; `[0]` of what is none. Source: `protocol_tuple`. */
+/** The parts of a version; `[0]` for an invalid one. Source: `protocol_tuple`. */
 function partsOf(version: JsonValue): readonly number[] {
   if (typeof version !== 'string' || version.length > MAX_CHARS) return [0];
   const parts = version.split('.');
@@ -34,7 +34,7 @@ function common(wanted: JsonValue, least: string, most: string): readonly number
   return compare(best, needed) < 0 ? null : best;
 }
 
-/** The highest version that both know, or null. `wanted` is a version, a pair of the least and the most, or null. */
+/** The highest version that both support, or null. `wanted` is a version, a pair of minimum and maximum, or null. */
 export function negotiate(wanted: JsonValue): string | null {
   const parts = common(wanted, PROTOCOL_MIN, PROTOCOL_MAX) ?? common(wanted, ELECTRUM_MIN, ELECTRUM_MAX);
   return parts && (parts.length < 2 ? [...parts, 0] : parts).join('.');

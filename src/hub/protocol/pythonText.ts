@@ -1,11 +1,11 @@
-/** Values of requests as the reference writes them into its messages. */
+/** Formats values of requests like the reference in its messages. */
 import type { JsonValue } from '../../util/json/json.js';
 import { stringifyJson } from '../../util/json/jsonWrite.js';
 
-/** Longest text of a list or an object in a message. Arbitrary. */
+/** Maximum length of a list or object in a message. Arbitrary. */
 const MAX_TEXT = 1000;
 
-/** A value as Python's `str` gives it; lists and objects as JSON, cut to a bound. */
+/** A value in the format of Python's `str`; lists and objects as truncated JSON. */
 export function pythonText(value: JsonValue): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

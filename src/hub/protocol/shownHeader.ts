@@ -1,9 +1,9 @@
-/** A header in the form for subscribers. */
+/** A header in the format for subscribers. */
 import { formatHeader, type BlockHeader } from '../../primitives/header.js';
 import { hashToHex, toHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 
-/** The form of Electrum's servers, with the claim root. */
+/** A header in the format of Electrum servers, with the claim root. */
 export function decodedHeader(header: BlockHeader, height: number): JsonOut {
   return {
     version: header.version >>> 0,

@@ -1,4 +1,4 @@
-/** The tip as the hub's thread knows of it, and the lines that report it, made once for all clients of the same form. */
+/** The tip known to the hub's thread, and the notification lines for it, built once for all clients with the same format. */
 import { parseHeaderBytes, type BlockHeader } from '../../primitives/header.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -7,24 +7,24 @@ import { toldHeader } from './shownHeader.js';
 import type { WireVersion } from './wireMessages.js';
 
 export class TipHeader {
-  /** -1 before the first. */
+  /** -1 before the first tip. */
   height = -1;
   private header: BlockHeader | null = null;
   private readonly lines = new Map<string, string>();
 
-  /** `header` is whole and in wire form. */
+  /** `header` is the complete header in wire format. */
   set(height: number, header: Bytes): void {
     this.height = height;
     this.header = parseHeaderBytes(header);
     this.lines.clear();
   }
 
-  /** Header in the form for subscribers, once it is known. */
+  /** The header in the format for subscribers, if known. */
   told(form: 'raw' | 'decoded'): JsonOut {
     return toldHeader(this.header!, this.height, form);
   }
 
-  /** The line by which a subscriber is told. */
+  /** The notification line for a subscriber. */
   line(form: 'raw' | 'decoded', version: WireVersion): string {
     const key = `${form} ${version}`;
     let line = this.lines.get(key);

@@ -1,19 +1,19 @@
 /**
- * JSON-RPC as the hub speaks it: which of its versions a client uses, what a message asks for, and the texts around an
- * answer. Pure. Source: lbryio/hub herald/jsonrpc.py.
+ * JSON-RPC of the hub: detects the version of a client, parses messages, and formats responses. Pure. Source: lbryio/hub
+ * herald/jsonrpc.py.
  */
 import { isJsonNumber, JsonObject, type JsonValue } from '../../util/json/json.js';
 import { quoteJson, stringifyJson } from '../../util/json/jsonWrite.js';
 import { HUB_ERROR, HubError } from './hubError.js';
 import { pythonText } from './pythonText.js';
 
-/** The version by the client's first message; `loose` is 2.0 without the member that says so. */
+/** The version, from the client's first message. `loose` is 2.0 without the member `jsonrpc`. */
 export type WireVersion = '1.0' | '2.0' | 'loose';
 
 export interface WireRequest {
   readonly method: string;
   readonly params: readonly JsonValue[] | JsonObject;
-  /** Null of a notification, which gets no answer. */
+  /** Null for a notification, which gets no response. */
   readonly id: JsonValue;
 }
 
@@ -21,7 +21,7 @@ export interface WireRequest {
 export type WireItem =
   | { readonly kind: 'request'; readonly request: WireRequest }
   | { readonly kind: 'error'; readonly error: HubError; readonly id: JsonValue }
-  /** An answer, though nothing was asked. */
+  /** A response, although no request was sent. */
   | { readonly kind: 'answer' };
 
 export type WireMessage = WireItem | { readonly kind: 'batch'; readonly items: readonly JsonValue[] };
@@ -33,7 +33,7 @@ function versionOfOne(payload: JsonValue): WireVersion {
   return payload.has('result') && payload.has('error') ? '1.0' : 'loose';
 }
 
-/** The version that a first message speaks; 2.0 before 1.0 where the members of a batch differ. */
+/** The version of a first message. If the members of a batch differ, 2.0 has priority over 1.0. */
 export function detectVersion(payload: JsonValue): WireVersion {
   if (!Array.isArray(payload)) return versionOfOne(payload);
   const versions = new Set(payload.map(versionOfOne));
@@ -54,7 +54,7 @@ export function readMessage(payload: JsonValue, version: WireVersion): WireMessa
   return { kind: 'batch', items: payload };
 }
 
-/** One request; `isObject` is false if only an object may stand and none does. */
+/** Parses one request; `isObject` is false if an object is required and the item is not one. */
 export function readItem(
   payload: JsonValue,
   version: WireVersion,
@@ -112,7 +112,7 @@ export function errorText(version: WireVersion, error: HubError, id: JsonValue):
     : `{"jsonrpc":"2.0","error":${body},"id":${stringifyJson(id)}}`;
 }
 
-/** A notification of the hub; `params` is the JSON of an array. */
+/** A notification line; `params` is a JSON array. */
 export function notificationText(version: WireVersion, method: string, params: string): string {
   return version === '1.0'
     ? `{"method":"${method}","params":${params},"id":null}`

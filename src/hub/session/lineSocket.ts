@@ -1,35 +1,35 @@
 /**
- * A client's connection as lines: reading that pauses while no one takes the lines or while what was written does not
- * leave, and writing that gives up on a client that takes nothing. Knows nothing of what lines mean.
+ * A client's connection as lines. Reading pauses while lines are not processed or written data is not sent. A client that
+ * does not read is disconnected. The content of lines is not interpreted.
  */
 import type { Socket } from 'node:net';
 import { LineReader } from '../../util/text/lineReader.js';
 
 export interface LineSocketOptions {
-  /** A client with a longer line is cut off. */
+  /** A client with a longer line is disconnected. */
   readonly maxLineBytes: number;
-  /** A client that takes nothing for so long is cut off. */
+  /** A client that does not read for this time is disconnected. */
   readonly stallMs: number;
 }
 
-/** How long a client may take to end its side after we ended ours. */
+/** Time for a client to close its side after the server closed its own. */
 const END_GRACE_MS = 5000;
-/** Reading continues while less waits to be taken. */
+/** Reading continues while fewer bytes are waiting. */
 const MAX_HELD_BYTES = 1 << 16;
 
 export class LineSocket {
-  /** Called when there may be a line to take. */
+  /** Called when there may be a line to read. */
   onLines: () => void = () => undefined;
   /** Called once when the connection is gone. */
   onClose: () => void = () => undefined;
-  /** Called when a line outgrew the bound; the connection is being cut. */
+  /** Called when a line exceeds the limit; the connection is then closed. */
   onTooLong: () => void = () => undefined;
-  /** When anything came last, by `performance.now()`. */
+  /** Time of the last received data, by `performance.now()`. */
   lastReceivedMs = performance.now();
   private readonly socket: Socket;
   private readonly stallMs: number;
   private readonly reader: LineReader;
-  /** Resolves when what was written has left or the client has. */
+  /** Resolves when written data was sent or the client has left. */
   private draining: Promise<void> | null = null;
   private isTaking = true;
   private isEnding = false;
@@ -40,7 +40,7 @@ export class LineSocket {
     this.reader = new LineReader(maxLineBytes);
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
-    // What follows is the end.
+    // The close event follows.
     socket.on('error', () => undefined);
     socket.once('close', () => this.onClose());
   }
@@ -58,12 +58,12 @@ export class LineSocket {
     return this.reader.heldBytes;
   }
 
-  /** Whether what was written waits for the client to take it. */
+  /** Whether written data waits for the client to read it. */
   get isStalled(): boolean {
     return this.draining !== null;
   }
 
-  /** Bytes that the system did not take yet. */
+  /** Bytes that the system has not accepted yet. */
   get unsentBytes(): number {
     return this.socket.writableLength;
   }
@@ -89,7 +89,7 @@ export class LineSocket {
     return line;
   }
 
-  /** Whether lines are taken as they come; else reading pauses when some wait. */
+  /** Whether lines are processed as they arrive. Otherwise reading pauses when some are waiting. */
   set takesLines(takes: boolean) {
     this.isTaking = takes;
     this.settleReading();
@@ -103,7 +103,10 @@ export class LineSocket {
     else socket.resume();
   }
 
-  /** Hands text to the system. Null when more may follow at once, else resolves when it may, or when the client is gone. */
+  /**
+   * Writes text. Returns null if more may be written at once, else a promise that resolves when it may, or when the client
+   * is gone.
+   */
   write(text: string): Promise<void> | null {
     if (this.isGone || this.socket.write(text)) return null;
     return (this.draining ??= this.drained());
@@ -127,7 +130,7 @@ export class LineSocket {
     });
   }
 
-  /** Ends the connection behind what was written. */
+  /** Closes the connection after the written data. */
   end(): void {
     if (this.isGone) return;
     this.isEnding = true;

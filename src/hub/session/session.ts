@@ -1,7 +1,7 @@
 /**
- * One client: its requests (a few run at a time, the rest stays unread); its answers; and what it is reported by
- * itself. What happened to its addresses is kept as a set until it can be told, so that a client that does not read costs no
- * more than its subscriptions.
+ * One client: its requests (a few run concurrently, the rest stay unread), its responses and its notifications. Changed
+ * scripts are collected in a set until they can be sent, so the memory of a client that does not read is limited by its
+ * subscriptions.
  */
 import { JsonParseError, JsonScanner, decodeUtf8InSlices } from '../../util/json/jsonParse.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
@@ -26,26 +26,26 @@ import {
   type WireVersion,
 } from '../protocol/wireMessages.js';
 
-/** Requests of one client that run at a time. Arbitrary: lbry-sdk has 32 under way at most. */
+/** Maximum number of concurrent requests of one client. Arbitrary: lbry-sdk has at most 32 pending. */
 const MAX_RUNNING = 8;
-/** After this many errors the connection ends. Source: `LBRYElectrumX.max_errors`. */
+/** Number of errors after which the connection is closed. Source: `LBRYElectrumX.max_errors`. */
 export const MAX_ERRORS = 10;
-/** Most values in one line, several times those of the largest search. */
+/** Maximum number of values in one line, several times those of the largest search. */
 const MAX_VALUES = 100_000;
-/** Addresses reported in one line. Arbitrary. */
+/** Maximum number of addresses in one notification line. Arbitrary. */
 const ADDRESSES_AT_ONCE = 500;
 
 export interface SessionDeps {
   readonly turns: ClientQueue;
   readonly hub: ClientServices;
   readonly method: (name: string) => HubMethod | undefined;
-  /** A subscription comes or goes; throws `HubError` when there are too many. */
+  /** A subscription was added or removed. Throws `HubError` if there are too many. */
   readonly subscribed: (session: Session, scriptKey: string) => void;
   readonly unsubscribed: (session: Session, scriptKey: string) => void;
   readonly closed: (session: Session) => void;
   /** Updates the amount of unread bytes after bytes arrived. */
   readonly received: (session: Session) => void;
-  /** A method failed for no reason of the client's. */
+  /** A method failed for a reason other than the client's request. */
   readonly failed: (error: unknown, method: string) => void;
   readonly answered: (method: string, code: number | null, durationMs: number) => void;
   readonly told: (method: string, count: number) => void;
@@ -78,7 +78,7 @@ export class Session implements HubClient {
     this.deps = deps;
     this.writer = new AnswerWriter(socket);
     socket.onLines = () => {
-      // Earlier time is not counted.
+      // Time before this is not charged to the client.
       deps.turns.lap();
       void this.readLines().catch((error: unknown) => this.fail(error));
       deps.received(this);
@@ -86,7 +86,7 @@ export class Session implements HubClient {
     socket.onClose = () => this.forget();
   }
 
-  /** Cuts the client off and forgets at once what it subscribed to. */
+  /** Disconnects the client and removes its subscriptions at once. */
   abandon(): void {
     this.socket.destroy();
     this.forgetSubscriptions();
@@ -120,7 +120,7 @@ export class Session implements HubClient {
     this.isDismissed = true;
   }
 
-  /** Takes lines as long as there is room for what they ask; one at a time is read, so that the first decides the version. */
+  /** Reads lines while more requests may run. Lines are read one by one, since the first one determines the version. */
   private async readLines(): Promise<void> {
     if (this.isReading) return;
     this.isReading = true;
@@ -138,12 +138,12 @@ export class Session implements HubClient {
     }
   }
 
-  /** About how many requests are not answered: as many as may run where more lie unread. */
+  /** Approximate number of pending requests: the maximum if there are unread bytes. */
   private get weight(): number {
     return this.socket.heldBytes > 0 ? MAX_RUNNING : 1 + this.running;
   }
 
-  /** Resolves once the line is read; its answer ends the turn. */
+  /** Resolves when the line is parsed; the turn ends with the response. */
   private async startLine(turn: Turn, line: Buffer): Promise<void> {
     let payload: JsonValue | HubError;
     try {
@@ -173,7 +173,7 @@ export class Session implements HubClient {
     this.socket.destroy();
   }
 
-  /** The value of a line, or the error that it is answered with. */
+  /** The value of a line, or the error for the response. */
   private async parse(turn: Turn, line: Buffer): Promise<JsonValue | HubError> {
     const text = await inTurn(turn, decodeUtf8InSlices(line));
     if (text === null) return new HubError(HUB_ERROR.parse, 'messages must be encoded in UTF-8');
@@ -203,7 +203,7 @@ export class Session implements HubClient {
       else await this.answerOne(turn, message, this.version);
       if (this.isDismissed || this.errors >= MAX_ERRORS) this.socket.end();
     } catch (error) {
-      // Half an answer may be under way, behind which nothing can follow.
+      // The response may be incomplete, so nothing can follow it.
       this.failAt(error, 'answer');
     }
   }
@@ -214,7 +214,7 @@ export class Session implements HubClient {
     await this.writer.exclusively(turn, () => this.write(turn, answer, version, '', '\n'));
   }
 
-  /** Members run one after the other and are sent as they are done, so that no answer waits in memory. */
+  /** Members run one by one, and each response is sent before the next, so that no response waits in memory. */
   private async answerBatch(turn: Turn, items: readonly JsonValue[], version: WireVersion): Promise<void> {
     await this.writer.exclusively(turn, async () => {
       let lead = '[';
@@ -245,7 +245,7 @@ export class Session implements HubClient {
     return this.writer.result(turn, lead + before, outcome, behind + end);
   }
 
-  /** Answer to a message; null for none. */
+  /** The response to an item; null for none. */
   private async run(turn: Turn, item: WireItem): Promise<Answer | null> {
     if (item.kind === 'answer') {
       this.errors++;
@@ -282,7 +282,7 @@ export class Session implements HubClient {
     }
   }
 
-  /** Something happened to a script that it subscribed to. */
+  /** Records a change of a subscribed script. */
   touch(scriptKey: string): void {
     if (!this.subscriptions.has(scriptKey)) return;
     this.touched.add(scriptKey);
@@ -294,7 +294,7 @@ export class Session implements HubClient {
     void this.tellInTurns();
   }
 
-  /** Sends only the tip, whose line exists: enough for most clients. */
+  /** Sends only the tip, whose line is already built: sufficient for most clients. */
   private tellTipNow(version: WireVersion): boolean {
     if (this.wantsHeaders === null || this.touched.size > 0 || this.hasNewPeer) return false;
     const { hub, told } = this.deps;
@@ -331,8 +331,8 @@ export class Session implements HubClient {
   }
 
   /**
-   * A tip above the one that the client heard of. A header at a height that it has is put in the old one's place by
-   * lbry-sdk's wallet, which then never looks for the fork, and continues showing transactions at their former heights.
+   * Whether the tip is higher than the one the client knows. Headers at known heights are not sent: lbry-sdk's wallet would
+   * replace its header without searching the fork, and would continue to show transactions at their former heights.
    */
   private get hasNewTip(): boolean {
     return this.wantsHeaders !== null && this.deps.hub.tip.height > this.knownHeight;
@@ -351,7 +351,7 @@ export class Session implements HubClient {
     for (const key of keys) this.touched.delete(key);
     const statuses = await hub.node.statuses(this, turn, keys);
     await this.writer.exclusively(turn, async () => {
-      // A header comes before the addresses that its block touched.
+      // The header must be sent before the addresses that its block touched.
       if (this.hasNewTip) await this.writeHeader(turn, version);
       const news = keys.flatMap((key, n) => {
         const alias = this.subscriptions.get(key);
@@ -391,5 +391,5 @@ interface Answer {
   readonly outcome: HubResult | HubError;
 }
 
-/** Whether no one needs to learn of a failure. */
+/** Whether a failure needs no report. */
 const isKnown = (error: unknown): boolean => error instanceof NodeFailure || error instanceof ClientLeft;

@@ -1,6 +1,6 @@
 /**
- * All clients: the listening socket, which closes while there are too many of them, the end of those that say nothing, and
- * bounds on what they may hold together. Owns the subscriptions of scripts.
+ * All clients: the listening socket, which is closed while there are too many clients, timeouts of silent clients, and
+ * limits on their total memory. Owns the subscriptions of scripts.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { yieldIfDue } from '../../scheduler/yield.js';
@@ -13,23 +13,23 @@ import type { HubMethod } from '../methods/method.js';
 import { Session, type SessionDeps } from './session.js';
 import type { ClientQueue } from '../../scheduler/clientQueue.js';
 
-/** Longest line of a client. The largest transaction that is relayed has 800,000 digits. */
+/** Maximum length of a client's line. The largest transaction that is relayed has 800,000 hex digits. */
 export const MAX_LINE_BYTES = 4 << 20;
 /** Source: `max_send_delay`. */
 const STALL_MS = 60_000;
-/** For many clients with many unread bytes: this many together before the worst is cut off. Arbitrary. */
+/** Total of unread bytes of all clients above which the client with the most is disconnected. Arbitrary. */
 const MAX_UNREAD_BYTES = 64 << 20;
-/** A client's unread bytes up to here do not count. */
+/** Unread bytes of a client up to this number do not count. */
 const FREE_UNREAD_BYTES = 1 << 16;
-/** Subscriptions of all clients together, about 400 bytes each; beyond it the client with most of them is cut off. */
+/** Maximum number of subscriptions of all clients, about 400 bytes each. Beyond it the client with the most is disconnected. */
 const MAX_SUBSCRIPTIONS = 1_000_000;
-/** The listening socket opens again when this much of the places is taken. Source: `_manage_servers`. */
+/** The listening socket opens again when at most this share of the sessions is in use. Source: `_manage_servers`. */
 const REOPEN_SHARE = 0.95;
-/** How long to wait when the port is taken meanwhile. Source: `_start_external_servers`. */
+/** Time until the next attempt if the port is in use. Source: `_start_external_servers`. */
 const RETRY_MS = 3000;
-/** The longest time for which notifying clients holds the event loop. */
+/** Maximum time for which notifications block the event loop. */
 const SLICE_MS = 4;
-/** How often silent clients are searched within their time. Source: `_clear_stale_sessions`. */
+/** Checks for silent clients per timeout. Source: `_clear_stale_sessions`. */
 const LOOKS_PER_TIMEOUT = 10;
 
 export interface SessionsOptions {
@@ -45,14 +45,14 @@ export interface SessionsOptions {
 export interface SessionsDeps {
   readonly hub: ClientServices;
   readonly turns: ClientQueue;
-  /** Public view of the clients. */
+  /** Counters that other threads can read. */
   readonly counters: HubCounters;
   readonly method: (name: string) => HubMethod | undefined;
   readonly log: (level: 'info' | 'warn' | 'debug', text: string) => void;
   readonly failed: SessionDeps['failed'];
   readonly answered: SessionDeps['answered'];
   readonly told: SessionDeps['told'];
-  /** Whether clients can connect changed. */
+  /** Called when clients can or cannot connect any more. */
   readonly availability: (isAvailable: boolean) => void;
 }
 
@@ -92,7 +92,7 @@ export class Sessions {
     };
   }
 
-  /** Counts what changes all the time: what clients do not take, and what works and waits. */
+  /** Updates the counters of unsent bytes, and of running and waiting requests. */
   measure(): void {
     let stalled = 0;
     let unsentBytes = 0;
@@ -142,7 +142,7 @@ export class Sessions {
           this.deps.log('warn', `The hub's listening socket failed: ${error.message}`),
         );
         const address = server.address();
-        // With port 0 (tests) the first one is kept.
+        // With port 0 (in tests) the chosen port is used again.
         if (typeof address === 'object' && address !== null) this.port = address.port;
         this.deps.counters.set('port', this.port);
         this.noteListening(server);
@@ -175,7 +175,7 @@ export class Sessions {
     this.reopen();
   }
 
-  /** Listens again when there is room. */
+  /** Listens again when clients are accepted. */
   private reopen(): void {
     const { maxSessions } = this.options;
     if (this.isClosed || this.isOpening || this.server !== null || this.staleTimer === null) return;
@@ -227,7 +227,7 @@ export class Sessions {
     else this.byScript.set(key, new Set([known, session]));
   }
 
-  /** Cuts the client off that has subscribed to most. */
+  /** Disconnects the client with the most subscriptions. */
   private cutLargest(): void {
     let largest: Session | null = null;
     for (const session of this.sessions) {
@@ -250,7 +250,7 @@ export class Sessions {
     this.deps.hub.node.wish(key, false);
   }
 
-  /** Notes that something happened to a script; `tell` notifies the clients. */
+  /** Records a change of a script; `tell` sends the notifications. */
   touch(scriptKey: string): void {
     const known = this.byScript.get(scriptKey);
     if (known === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * The UDP port by which clients choose a hub before they connect: whether it takes them, how high it is, where it stands,
- * and how the asker looks from here. Source: lbryio/hub herald/udp.py.
+ * The UDP port with which clients choose a hub before they connect. The response has the availability, the tip, the country,
+ * and the client's address. Source: lbryio/hub herald/udp.py.
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv4 } from 'node:net';
@@ -10,18 +10,18 @@ import type { Logger } from '../../util/logging.js';
 
 const MAGIC = 1_446_058_291;
 const PROTOCOL_VERSION = 1;
-/** Magic, version and 64 bytes of padding, by which an answer is smaller than the question. */
+/** Magic, version and 64 bytes of padding, so that a response is smaller than the request. */
 export const PING_BYTES = 69;
 export const PONG_BYTES = 44;
 const AVAILABLE = 1;
-/** Time between two answers to one address. */
+/** Minimum time between two responses to one address. */
 const LEAST_MS = 100;
-/** Addresses with the time of their last request. */
+/** Maximum number of addresses whose last request time is stored. */
 const MAX_KNOWN = 1024;
-/** Source ports below are not those of clients. */
+/** Lower source ports are not used by clients. */
 const FIRST_CLIENT_PORT = 1024;
 
-/** Not reachable from elsewhere. Source: `is_valid_public_ipv4`, Python's `ipaddress`. */
+/** Private networks. Source: `is_valid_public_ipv4`, Python's `ipaddress`. */
 const PRIVATE = subnets(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']);
 const LOOPBACK = subnets(['127.0.0.0/8']);
 const NOT_PUBLIC = subnets([
@@ -54,7 +54,7 @@ export interface StatusPortOptions {
 export interface StatusPortDeps {
   /** Height and id (wire order) of the tip. */
   readonly tip: () => { readonly height: number; readonly hash: Bytes };
-  /** The status while clients cannot connect yet. */
+  /** The block id in the response while clients cannot connect yet. */
   readonly genesisHash: Bytes;
   readonly log: Logger;
 }
@@ -71,7 +71,7 @@ export class StatusPort {
   constructor(options: StatusPortOptions, deps: StatusPortDeps) {
     this.options = options;
     this.deps = deps;
-    // A server in a network answers that network.
+    // A server with a private address also responds to its network.
     this.allows = [LOOPBACK, PRIVATE].filter((nets) => nets.some((net) => holds(net, options.host))).flat();
   }
 
@@ -102,7 +102,7 @@ export class StatusPort {
     if (this.isTooSoon(from.address)) return;
     if (!isPing(ping)) return;
     if (from.port < FIRST_CLIENT_PORT || !isAnswered(from.address, this.allows)) return;
-    // What cannot be sent is lost, as datagrams are.
+    // Send errors are ignored: datagrams may be lost.
     socket.send(this.pong(from.address), from.port, from.address, () => undefined);
   }
 
@@ -136,7 +136,7 @@ export class StatusPort {
   }
 }
 
-/** Whether a datagram is a question of a client. Source: `SPVPing.decode`. */
+/** Whether a datagram is a valid request. Source: `SPVPing.decode`. */
 export function isPing(datagram: Buffer): boolean {
   return datagram.length >= PING_BYTES && datagram.readInt32BE(0) === MAGIC;
 }
@@ -145,7 +145,7 @@ function holds(net: Subnet, address: string): boolean {
   return isIPv4(address) && net.contains(parseIp(address)!);
 }
 
-/** Whether an address is answered: one of the internet, or of a network that is allowed. */
+/** Whether an address gets a response: a public address, or one of an allowed network. */
 export function isAnswered(address: string, allows: readonly Subnet[] = []): boolean {
   if (!isIPv4(address)) return false;
   if (allows.some((net) => holds(net, address))) return true;

@@ -1,7 +1,7 @@
 /** Reason why the hub cannot start. */
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** The hub cannot listen where it was told to; the message is for the operator. */
+/** The hub cannot listen at the configured address. The message is for the operator. */
 export class HubStartError extends OperatorError {
   override readonly name = 'HubStartError';
 }

@@ -1,6 +1,6 @@
 /**
- * The hub's thread as the node's sees it: started, asked to listen, told what happened to scripts, and ended. What the thread
- * asks goes to `hubRpcServer.ts`; which scripts any client wants to be notified of is known here too.
+ * The node's handle of the hub's thread: starts it, sends orders such as listening and notifications, and ends it. Calls of
+ * the thread go to `hubRpcServer.ts`. It also has the set of subscribed scripts.
  */
 import { Worker } from 'node:worker_threads';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -36,18 +36,18 @@ export interface HubThreadDeps {
   readonly methods: ReadonlyMap<string, NodeMethod>;
   readonly counters: HubCounters;
   readonly log: Logger;
-  /** Something failed for no reason of a client's. */
+  /** Called for a failure that a client's request did not cause. */
   readonly failed: (error: unknown, method: string) => void;
-  /** The thread ended by itself. */
+  /** Called when the thread ended unexpectedly. */
   readonly ended: (error: Error) => void;
   readonly answered: (notes: readonly AnsweredNote[]) => void;
   readonly told: (method: string, count: number) => void;
   readonly searched: (notes: readonly SearchNote[]) => void;
-  /** Whether clients can connect changed. */
+  /** Called when clients can or cannot connect any more. */
   readonly availability: (isAvailable: boolean) => void;
 }
 
-/** What the thread reads by itself. */
+/** Data that the thread reads directly. */
 export interface HubThreadSharing {
   readonly snapshot: TipSnapshot;
   /** Whether the claim index is at the tip. */
@@ -75,7 +75,7 @@ export class HubThread implements TouchedSessions {
   /** Error that ended the thread. */
   private failure: Error | null = null;
 
-  /** `sharing` goes with `start.claims`. */
+  /** `sharing` belongs to `start.claims`. */
   constructor(start: HubThreadStart, deps: HubThreadDeps, sharing: HubThreadSharing | null = null) {
     this.deps = deps;
     this.sharing = sharing;
@@ -127,7 +127,7 @@ export class HubThread implements TouchedSessions {
     });
   }
 
-  /** Notes where the chain stands, for what the thread reads by itself. */
+  /** Updates the tip snapshot for the thread's own reads. */
   private updateSnapshot(): void {
     if (this.sharing === null) return;
     const { snapshot, isSynced } = this.sharing;
@@ -159,12 +159,12 @@ export class HubThread implements TouchedSessions {
     return this.order('open', []);
   }
 
-  /** Resolves when clients are answered so, or when the thread is no more: then there are none. */
+  /** Resolves when responses include the change, or the thread has ended and so has no clients. */
   async notePeer(name: string, isThere: boolean): Promise<void> {
     if (!this.isOver) await this.order('peer', [name, isThere]).catch(() => undefined);
   }
 
-  /** Each batch reports the tip that its answers are of. */
+  /** Adds the tip to a batch, if it changed, so that the responses are sent with their tip. */
   private addTip(): Promise<void> | undefined {
     const { reader, failed } = this.deps;
     const { tip } = reader.chain;
@@ -240,16 +240,16 @@ export class HubThread implements TouchedSessions {
   async tell(): Promise<void> {
     const keys = packKeys([...this.touched]);
     this.touched = new Set();
-    // A later client gets it with its request.
+    // Clients that connect later get the state with their request.
     if (this.deps.counters.get('sessions') === 0) return;
     await this.order('tell', [keys], [keys.buffer]);
   }
 
-  /** Sends everyone away, and ends the thread. */
+  /** Disconnects all clients and ends the thread. */
   async close(): Promise<void> {
     this.isClosing = true;
     if (this.isOver) return;
-    // Waiters for the end must not end before it.
+    // Keeps the process running until the thread has ended.
     this.worker.ref();
     await this.order('close', []);
     await this.worker.terminate();

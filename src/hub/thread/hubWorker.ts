@@ -1,4 +1,4 @@
-/** The program of the hub's thread: has the clients, and asks the node's thread for what is there. */
+/** The program of the hub's thread: serves the clients, and calls the node's thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { AnswerNotes } from '../link/answerNotes.js';
@@ -27,13 +27,12 @@ import { UnknownConstraints } from '../methods/unknownConstraints.js';
 import { reportMemory } from '../../util/threadMemory.js';
 
 /**
- * Enough that the node's thread need not wait for the next while answers are under way between the two.
- * Arbitrary.
+ * Enough calls to keep the node's thread busy while results are transferred. Arbitrary.
  */
 const PLACES = 32;
-/** How often the node is notified of what was answered, and what is counted here is looked at. */
+/** Interval of the reports to the node, and of counter updates. */
 const NOTE_MS = 100;
-/** The longest that touching scripts holds the event loop. */
+/** Maximum time for which touching scripts blocks the event loop. */
 const SLICE_MS = 4;
 
 reportMemory('hub');
@@ -150,7 +149,7 @@ const orders: HubOrders = {
 
 const callee = new Callee((item, transfer) => batches.add(item, transfer));
 
-/** Carries an order out; the node is notified of its end. */
+/** Executes an order and reports its end to the node. */
 async function carryOut(id: number, name: keyof HubOrders, args: readonly unknown[]): Promise<void> {
   const call = callee.begin(id);
   try {
@@ -182,7 +181,7 @@ function take(item: ToHub): void {
 }
 
 port.on('message', (items: readonly ToHub[]) => {
-  // Earlier time is not counted.
+  // Time before this is not charged to clients.
   turns.lap();
   for (const item of items) take(item);
 });

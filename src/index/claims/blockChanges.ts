@@ -1,8 +1,8 @@
 /**
- * What a block changed, for followers of the index: rows of what was touched and deleted, kept as long as the block
- * can be disconnected, and rows of the changes of effective amounts, kept permanently. Where one thing touches very many
- * claims (a takeover all of its name, another key of a channel all that these keys signed, a change of a claim its reposts)
- * only that is noted, and the claims are found when a caller asks.
+ * The changes that a block made to claims, for followers of the index. Rows of touched and deleted claims are stored as long
+ * as the block can be disconnected; rows of changed effective amounts are stored permanently. Some events touch very many
+ * claims: a takeover touches all claims of its name, a new channel key all claims signed by the old and the new key, and a
+ * change of a claim all its reposts. Then only the event is stored, and a query finds the claims.
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import type { RowReader, RowTransaction } from '../../store/rows/rows.js';
@@ -15,23 +15,23 @@ const CHUNK_BYTES = 32 << 10;
 const NOTE = {
   /** A claim. */
   touched: 0,
-  /** A claim that was made or updated: its reposts too. */
+  /** A created or updated claim. Its reposts are touched too. */
   rewritten: 1,
-  /** A claim that is gone: its reposts are touched. */
+  /** A claim that ended. Its reposts are touched. */
   deleted: 2,
-  /** A group of names: all its claims. */
+  /** A group of names. All claims of the group are touched. */
   takeover: 3,
-  /** A channel and a key that it has no more, or has now: the claims that the key signed for it. */
+  /** A channel and a key that it lost or received. The claims that the key signed for the channel are touched. */
   signed: 4,
 } as const;
 
-/** What a block changed as it is noted. Ids are latin1, wire order. */
+/** The stored changes of a block. Ids are latin1, wire order. */
 export interface NotedChanges {
   readonly touched: readonly string[];
   readonly rewritten: readonly string[];
   readonly deleted: readonly string[];
   readonly takeovers: readonly string[];
-  /** Ids of channels, each with the tag of a key behind it. */
+  /** Ids of channels, each followed by a key tag. */
   readonly signed: readonly string[];
 }
 
@@ -63,11 +63,11 @@ export async function writeChanges(
   await add(NOTE.deleted, deleted);
   await add(NOTE.takeover, takeovers);
   await add(NOTE.signed, signed);
-  // A block without changes has a row too: where there is none they are not known any more.
+  // A block without changes has a row too: a missing row means that the changes are not stored any more.
   if (encoder.size > 0 || chunk === 0) rows.put(changesKey(height, chunk), encoder.finish());
 }
 
-/** Null when they are not kept any more. */
+/** Null if they are not stored any more. */
 export async function readNotedChanges(rows: RowReader, height: number): Promise<NotedChanges | null> {
   const notes: string[][] = Object.values(NOTE).map(() => []);
   for (let chunk = 0, isLast = false; !isLast; chunk++) {

@@ -1,7 +1,8 @@
 /**
- * What a block did to claims and supports, from the log of the claim trie: it has what connecting decided, invalid
- * updates, expirations and activations included, and stays as long as the block does, so that an index far behind the tip
- * reads there what it would have seen at the tip. What came and went within the block is not in it.
+ * The effects of a block on claims and supports, from the log of the claim trie. The log holds the decisions made when the
+ * block was connected, including invalid updates, expirations and activations. It is stored as long as the block is
+ * connected, so an index far behind the tip reads the same data as at the tip. Outputs that were created and spent within
+ * the block are not in it.
  */
 import type { WorkEvent } from '../../claimtrie/claimWork.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
@@ -13,28 +14,28 @@ import { assert } from '../../util/assert.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 
 export interface BlockItems {
-  /** Made by the block and alive at its end. */
+  /** Created by the block and unspent at its end. */
   readonly created: readonly CreatedItem[];
   /** Spent or expired. */
   readonly removed: readonly Item[];
   /** Items of earlier blocks that became active. */
   readonly activated: readonly Item[];
-  /** Names, as they are filed, whose takeover height the block changed. */
+  /** Names as filed in the trie whose takeover height changed in the block. */
   readonly takeovers: readonly string[];
 }
 
 export interface CreatedItem {
   readonly item: Item;
-  /** Whether it entered the trie in this block. The item itself is as it became since. */
+  /** Whether it entered the trie in this block. `item` itself has the present state. */
   readonly isActive: boolean;
 }
 
-/** Whether the item was spent, rather than that its term ended. */
+/** Whether the item was spent; false if it expired. */
 export const wasSpent = ({ removal }: Item): boolean => removal === REMOVAL.spent;
 
 const refGroup = ({ name, since }: ItemRef): string => `${since}:${name}`;
 
-/** The claims and supports that a chunk of the log speaks of, but those which only moved to another name. */
+/** The claims and supports in a chunk of the log, except those that only moved to another name. */
 async function itemsOf(rows: RowReader, events: readonly LogEvent[]): Promise<(ref: ItemRef) => Item> {
   const groups = new Map<string, Map<number, Item>>();
   let since = performance.now();
@@ -66,7 +67,7 @@ export function itemsOfLog(log: readonly WorkEvent[]): BlockItems {
   return { created, removed, activated, takeovers: [...takeovers] };
 }
 
-/** What the block of this height did; it must be of the active chain, and connected to the claim trie. */
+/** The effects of the block at this height. The block must be on the active chain and connected to the claim trie. */
 export async function readBlockItems(rows: RowReader, height: number): Promise<BlockItems> {
   const created: CreatedItem[] = [];
   const removed: Item[] = [];

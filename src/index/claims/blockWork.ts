@@ -1,7 +1,7 @@
 /**
- * What one block does to the claim index: from what it did to claims and supports, and from the values of its outputs, to
- * rows. Owns the rules of channels, signatures, reposts and counts; taking a block back is `notedRows.ts`.
- * Source: hub scribe/service.py.
+ * Applies one block to the claim index: computes the rows from the block's claims and supports and from the values of its
+ * outputs. Owns the rules of channels, signatures, reposts and counts; disconnecting is in `notedRows.ts`. Source: hub
+ * scribe/service.py.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { Item } from '../../claimtrie/item.js';
@@ -51,16 +51,16 @@ import { changeSignedSupports } from './signedSupports.js';
 export interface BlockWorkDeps {
   readonly params: Pick<NetworkParams, 'base58'>;
   readonly rules: ClaimRules;
-  /** Rows of the claim trie, after the block or later. */
+  /** Rows of the claim trie after the block, or after a later block. */
   readonly rows: RowTransaction;
-  /** Whether they are those of after the block. */
+  /** Whether `rows` are those right after the block. */
   readonly isPresent: boolean;
-  /** Names after the block where it is connected just then: these need not be read. */
+  /** States of names after the block, if the block is being connected: these rows need not be read. */
   readonly names: NamesAfter | null;
   readonly noted: NotedRows;
 }
 
-/** A claim that the block made or updated. */
+/** A claim that the block created or updated. */
 interface NewClaim {
   readonly claimId: string;
   readonly former: ClaimRow | null;
@@ -68,18 +68,18 @@ interface NewClaim {
   readonly row: ClaimRow;
 }
 
-/** A claim that the block ended, as it was. */
+/** A claim that the block ended, with its last row. */
 type EndedClaim = readonly [claimId: string, row: ClaimRow];
 
-/** How the supports of one claim and group of names changed. */
+/** Changes of the supports of one claim in one group of names. */
 interface SupportChange {
   readonly claimId: string;
   readonly group: string;
-  /** The sum in satoshis of all unspent ones. */
+  /** Sum of all unspent supports, in satoshis. */
   sumSat: bigint;
   /** Sums of active supports by name in the trie; supports under other names do not count. */
   readonly activeSat: Map<string, bigint>;
-  /** Whether any was made or spent, rather than only activated or expired. */
+  /** Whether a support was created or spent; false for activations and expirations alone. */
   isMoved: boolean;
 }
 
@@ -105,7 +105,7 @@ export class BlockWork {
   private readonly claimKeys = new Map<string, string>();
   private readonly touched = new Set<string>();
   private readonly deleted: string[] = [];
-  /** The totals of all live claims; null while none came or went. */
+  /** The totals of all live claims; null while the block has not changed them. */
   private totals: KindTotals | null = null;
 
   constructor(deps: BlockWorkDeps, block: LoadedBlock, height: number, items: BlockItems) {
@@ -152,7 +152,7 @@ export class BlockWork {
     change.isMoved ||= isMoved;
   }
 
-  /** Changes the noted rows; answers what is told to those that follow. */
+  /** Changes the noted rows. Returns the changes for followers of the index. */
   async run(): Promise<{ changes: NotedChanges; trending: NotedTrending[] }> {
     const { noted, created, removed, activated, supports } = this;
     const supported = [...supports.values()].map(({ claimId }) => claimId);
@@ -194,8 +194,8 @@ export class BlockWork {
   }
 
   /**
-   * Groups of names that the takeovers touch; not of a name that has only a claim of this block, as most new ones,
-   * where all claims of a group are filed under one name.
+   * Groups of names that a takeover touches. Omits a name whose only claim was created in this block, if all claims of its
+   * group are filed under one name. Most new names are such.
    */
   private touchingTakeovers(after: EffectiveAmounts): string[] {
     const made = new Set<string>();
@@ -216,7 +216,7 @@ export class BlockWork {
     return row && parseClaimRow(row);
   }
 
-  /** The claim as the block leaves it, null for none; its row must have been loaded. */
+  /** The row of the claim after the block; null without one. The row must have been loaded. */
   private rowOf(claimId: string): ClaimRow | null {
     const made = this.newRows.get(claimId);
     if (made) return made;
@@ -224,7 +224,7 @@ export class BlockWork {
     return row && parseClaimRow(row);
   }
 
-  /** Claims that are gone at the end of the block. */
+  /** Claims that do not exist any more after the block. */
   private endedClaims(): EndedClaim[] {
     const ended: EndedClaim[] = [];
     for (const [claimId, item] of this.removed) {
@@ -288,7 +288,7 @@ export class BlockWork {
     };
   }
 
-  /** Tags of the keys for which signatures are right. `made` are the outputs of the block by the ids of their claims. */
+  /** Tags of the keys that verify the signatures. `made` maps claim ids to the outputs of the block. */
   private async signersOf(
     found: readonly ClaimOutputInBlock[],
     made: ReadonlyMap<string, ClaimOutputInBlock>,
@@ -296,14 +296,14 @@ export class BlockWork {
     const signed = found.filter(({ facts }) => facts.channelId !== null && facts.signature !== null);
     const channelOf = ({ facts }: ClaimOutputInBlock): string => toLatin1(facts.channelId!);
     await this.noted.load(signed.map((output) => this.keyOf(channelOf(output))));
-    // The key that the channel has after the block is the likeliest one.
+    // The key of the channel after the block is the most likely signer.
     const publicKeyOf = (id: string) => (made.get(id) ?? this.formerRow(id))?.publicKey ?? null;
     const checks = signed.map((output) => ({ output, publicKey: publicKeyOf(channelOf(output)) }));
     const signers = await findSigners(checks, this.deps.params);
     return new Map(signed.map((output, i) => [output, signers[i]!]));
   }
 
-  /** Reads the claims, counts and sums that rows which come and go refer to. */
+  /** Loads the claims, counts and sums that added and removed rows refer to. */
   private async loadReferences(
     claims: readonly NewClaim[],
     ended: readonly EndedClaim[],
@@ -327,7 +327,7 @@ export class BlockWork {
     await this.noted.load(keys);
   }
 
-  /** Removes a claim as it was before the block from everything that lists it. */
+  /** Removes a claim, in its state before the block, from all lists. */
   private takeOut(claimId: string, row: ClaimRow): void {
     const { noted } = this;
     const group = groupOf(row.rawName);
@@ -396,12 +396,12 @@ export class BlockWork {
     }
   }
 
-  /** Claims that were made or updated, or whose supports changed. */
+  /** Changes of effective amounts: claims that were created or updated, and claims whose supports changed. */
   private async trending(after: EffectiveAmounts): Promise<NotedTrending[]> {
     const { rules, rows } = this.deps;
     const ids = new Set(this.created.keys());
     for (const { claimId, isMoved } of this.supports.values()) if (isMoved) ids.add(claimId);
-    // What the normalization fork files again weighs in another name before and after.
+    // An item that the normalization fork moved has its amount under different names before and after.
     const before =
       this.height === rules.normalizationForkHeight
         ? new EffectiveAmounts(rows, rules, this.height - 1, false, null)
@@ -432,7 +432,7 @@ export class BlockWork {
     return changes;
   }
 
-  /** Effective amount before the block, from what the claim is after it and what its active supports were. */
+  /** Effective amount before the block, computed from the amount after it and the changes of active supports. */
   private formerAmount(claimId: string, amountSat: bigint | null, formerSupportSat: bigint): bigint {
     const removed = this.removed.get(claimId);
     if (removed) return removed.activated === 0 ? 0n : removed.amount + formerSupportSat;
@@ -448,7 +448,7 @@ export class BlockWork {
   }
 }
 
-/** Channels with the tags of the keys that they lost or got by the block, each pair as one text. */
+/** Channels with the tags of keys that they lost or received in the block, each pair as one string. */
 function rekeyedBy(claims: readonly NewClaim[], ended: readonly EndedClaim[]): string[] {
   const rekeyed: string[] = [];
   const compare = (claimId: string, former: ClaimRow | null, latter: ClaimRow | null): void => {
@@ -461,7 +461,7 @@ function rekeyedBy(claims: readonly NewClaim[], ended: readonly EndedClaim[]): s
   return rekeyed;
 }
 
-/** The key of the count of a channel's id and a key tag behind it. */
+/** Row key of the count of claims signed by `by`: a channel id followed by a key tag. */
 const signedCountOf = (by: string): string => signedCountKey(by.slice(0, ID_LENGTH), by.slice(ID_LENGTH));
 
 function add(counts: Map<string, number>, key: string, change: number): void {

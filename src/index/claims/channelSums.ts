@@ -6,7 +6,7 @@ import { parseSupportSumRow } from './claimRow.js';
 import type { ResolveScope } from './resolveUrl.js';
 import { forEachRow } from './rowWalk.js';
 
-/** What a living channel gave by unspent supports that its present key signed. */
+/** Sum of the unspent supports that a live channel signed with its present key. */
 export interface ChannelSum {
   readonly channel: ClaimRecord;
   readonly amountSat: bigint;
@@ -23,8 +23,8 @@ export async function readSignedBy({ rows, records }: ResolveScope, channelId: s
 }
 
 /**
- * The sums over all these claims, in no order. Ids are latin1, wire order; those of claims that are not alive count nothing.
- * `yieldIfDue` is awaited between claims where it answers a promise.
+ * The sums over all these claims, in no order. Ids are latin1, wire order; ids of claims that are not alive are ignored.
+ * Between claims the function awaits `yieldIfDue` if that returns a promise.
  */
 export async function readChannelSums(
   { rows, records }: ResolveScope,
@@ -64,7 +64,7 @@ export async function readChannelSums(
   });
 }
 
-/** The claim's id with those of what it signed. Null if the claim does not live. */
+/** The id of the claim and the ids of the claims that it signed; null if the claim is not alive. */
 export async function withSigned(
   scope: ResolveScope,
   claimId: Bytes,

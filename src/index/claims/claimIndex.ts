@@ -1,12 +1,11 @@
 /**
- * The claim index (`-claimindex`): what consensus does not know of claims and wallets ask for. A claim by its id, the claims
- * of a name by age, what a channel signed, reposts, sums and counts; per block what it changed. Written in the commit of
- * each block and disconnected with it, once it has been filled up to the tip. Owns the rows of the prefix `L`.
+ * The claim index (`-claimindex`): data about claims that wallets need and consensus does not store. It has claims by id,
+ * the claims of a name by age, the claims of a channel, reposts, sums and counts, and the changes of each block. Written in
+ * the commit of each block and disconnected with it, once it has been filled up to the tip. Owns the rows of the prefix `L`.
  *
- * What a block did to claims is in the log of the claim trie (`blockItems.ts`), permanently: so a fill far behind the tip
- * sees what it would have seen at the tip, where connecting the block tells it. A branch's log is gone with the branch; the
- * way back is the index's own undo rows, kept for as many blocks as name proofs are, and where they end the index is made
- * again.
+ * The effects of a block on claims are stored permanently in the log of the claim trie (`blockItems.ts`), so a fill far
+ * behind the tip gets the same data as at the tip. The log of a disconnected block is deleted, so the index has undo rows of
+ * its own. They cover as many blocks as name proofs do. A deeper reorg rebuilds the index.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -30,7 +29,7 @@ import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from '.
 export const CLAIM_INDEX_NAME = 'claimindex';
 /** 2: claims are filed under the keys that signed them. 3: so are supports. */
 export const CLAIM_INDEX_VERSION = 3;
-/** Blocks whose undo rows are dropped at once, where more are left than there should be. Arbitrary. */
+/** Maximum number of blocks whose undo rows are dropped in one step, when too many are stored. Arbitrary. */
 const DROPPED_AT_ONCE = 20;
 
 export interface ClaimIndexOptions {
@@ -48,7 +47,7 @@ class ClaimIndex implements ChainIndex {
   readonly prefixes = [PREFIX.claimIndex];
   private readonly options: ClaimIndexOptions;
   private readonly records = new RecordWriter();
-  /** Below it there are no undo rows; null before the first block of this run. */
+  /** Lowest height with undo rows; null before the first block of this run. */
   private keptFrom: number | null = null;
 
   constructor(options: ClaimIndexOptions) {
@@ -63,7 +62,7 @@ class ClaimIndex implements ChainIndex {
     claims?: ConnectedClaims,
   ): Promise<void> {
     const { params, rules, window } = this.options;
-    // Rebuilt, it may keep undo rows of lower blocks than before: the chain may have gone back meanwhile.
+    // A rebuilt index may store undo rows of lower blocks than before, because of a reorg.
     if (height === 0) this.keptFrom = null;
     const tipHeight = Math.max(height, this.options.tipHeight());
     const keepsUndo = window === 'all' || height > tipHeight - window;
@@ -74,7 +73,7 @@ class ClaimIndex implements ChainIndex {
     const work = didNothing(items) ? null : new BlockWork(deps, block, height, items);
     const { changes, trending } = (await work?.run()) ?? NOTHING;
     if (keepsUndo) await writeChanges(rows, height, changes);
-    // An index that was lost is rebuilt from far below what it had.
+    // After the index was lost, it is rebuilt from a much lower height.
     if (keepsUndo && this.keptFrom !== null) this.keptFrom = Math.min(this.keptFrom, height);
     await writeTrending(rows, height, trending);
     if (window !== 'all') await this.dropBehind(rows, height - window);
@@ -82,7 +81,7 @@ class ClaimIndex implements ChainIndex {
     await this.noteTotals(rows, height, isPresent);
   }
 
-  /** For a block far behind the tip they are not available: then all of the past is gone through again (`pastWalk.ts`). */
+  /** Totals are not available for a block far behind the tip. Then the rows of the past are computed again (`pastWalk.ts`). */
   private async noteTotals(rows: RowTransaction, height: number, isPresent: boolean): Promise<void> {
     if (!isPresent) return rows.del(PAST_KEY);
     const { totals } = parseSummaryRow(await rows.get(SUMMARY_KEY));
@@ -100,9 +99,9 @@ class ClaimIndex implements ChainIndex {
     rows.del(seriesKey(height));
   }
 
-  /** Drops what is kept of the blocks up to this height to take them back. */
+  /** Drops the undo rows and changes of blocks up to this height. */
   private async dropBehind(rows: RowTransaction, height: number): Promise<void> {
-    // Looked for once: later it would be a walk over all that was dropped.
+    // Searched only once: a later search would have to skip all deleted rows.
     this.keptFrom ??= (await firstUndoHeight(rows)) ?? height + 1;
     for (let count = 0; this.keptFrom <= height && count < DROPPED_AT_ONCE; count++) {
       const at = this.keptFrom++;
@@ -112,7 +111,7 @@ class ClaimIndex implements ChainIndex {
   }
 }
 
-/** What is reported about a block that does nothing to claims, as most when few use the chain. */
+/** The report for a block that does not change claims. Most blocks are such when the chain is little used. */
 const NOTHING: { changes: NotedChanges; trending: NotedTrending[] } = {
   changes: { touched: [], rewritten: [], deleted: [], takeovers: [], signed: [] },
   trending: [],
@@ -122,7 +121,7 @@ function didNothing({ created, removed, activated, takeovers }: BlockItems): boo
   return created.length + removed.length + activated.length + takeovers.length === 0;
 }
 
-/** The index, to be handed to a `TrackedIndex`. */
+/** Creates the index, for a `TrackedIndex`. */
 export function claimIndex(options: ClaimIndexOptions): ChainIndex {
   return new ClaimIndex(options);
 }

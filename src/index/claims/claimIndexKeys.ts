@@ -1,6 +1,6 @@
 /**
  * The keys of the claim index's rows, all below one prefix. A key is a latin1 string; claim ids in keys are in printed
- * order, so that rows sort as ids are read. Names are groups: every spelling that normalizes alike is one.
+ * order, so that rows sort as ids are read. Names are stored as groups: spellings with the same normalized form share one.
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { PREFIX, readU32, u32Key } from '../../store/rows/keys.js';
@@ -52,25 +52,28 @@ export const SNAPSHOT_PREFIXES: readonly string[] = (
 /** Scratch memory for reversing ids. */
 const turning = Buffer.alloc(ID_LENGTH);
 
-/** An id in the other order. */
+/** The id in the opposite byte order. */
 export function turned(id: string): string {
   for (let i = 0; i < ID_LENGTH; i++) turning[ID_LENGTH - 1 - i] = id.charCodeAt(i);
   return turning.toString('latin1');
 }
 
-/** The name under which all its spellings are one: normalized as often as the chain does it. */
+/** The name shared by all spellings: normalized as many times as the chain does it. */
 export function groupOf(name: string): string {
   return normalizeKey(normalizeKey(name));
 }
 
-/** Free of prefixes. A name in a script has 255 bytes at most, and at most nine times as many when normalized. */
+/**
+ * A name with its length in front, so that no key is a prefix of another. A name in a script has at most 255 bytes, and at
+ * most nine times as many when normalized.
+ */
 const sized = (name: string): string => String.fromCharCode(name.length >>> 8, name.length & 255) + name;
 
-/** Heights, places in a block and numbers of outputs, so that rows sort by age. */
+/** Height, position in the block and output number, so that rows sort by age. */
 const ageKey = (height: number, position: number, nout: number): string =>
   u32Key(height) + u32Key(position).slice(1) + u32Key(nout).slice(1);
 
-/** `c` ‖ claim id → what the index knows of a live claim (`claimRow.ts`). */
+/** `c` ‖ claim id → index data of a live claim (`claimRow.ts`). */
 export const claimKey = (claimId: string): string => prefixOf('claim') + turned(claimId);
 export const CLAIMS_PREFIX = prefixOf('claim');
 export const claimIdOfKey = (key: string): string => turned(key.slice(-ID_LENGTH));
@@ -87,7 +90,7 @@ export const keyTag = (publicKey: Bytes): string => toLatin1(publicKey.subarray(
 
 /**
  * `s` ‖ channel ‖ key tag ‖ length ‖ group ‖ place of the latest output → claim id: the live claims that name a channel, by
- * the keys that their signatures are right for. The channel need not be alive, nor have that key.
+ * the keys that verify their signatures. The channel may have ended or have another key.
  */
 export const signedByPrefix = (channelId: string, tag: string): string =>
   prefixOf('signed') + turned(channelId) + tag;
@@ -102,7 +105,7 @@ export const signedKey = (
   nout: number,
 ): string => signedNamePrefix(channelId, tag, group) + ageKey(height, position, nout);
 
-/** `g` ‖ channel ‖ key tag → how many rows `signedByPrefix` has; absent when none. */
+/** `g` ‖ channel ‖ key tag → number of rows under `signedByPrefix`; absent if 0. */
 export const signedCountKey = (channelId: string, tag: string): string =>
   prefixOf('signedCount') + turned(channelId) + tag;
 
@@ -111,7 +114,7 @@ export const repostsPrefix = (targetId: string): string => prefixOf('repost') + 
 export const repostKey = (targetId: string, claimId: string): string =>
   repostsPrefix(targetId) + turned(claimId);
 
-/** `o` ‖ claim id → how many live claims repost it; absent when none. */
+/** `o` ‖ claim id → number of live claims that repost it; absent if 0. */
 export const countsKey = (claimId: string): string => prefixOf('counts') + turned(claimId);
 
 /** `a` ‖ claim id ‖ group → sum of the unspent supports of that id and name; absent when it is 0. */
@@ -130,7 +133,7 @@ export const supportSumKey = (claimId: string, group: string, channelId: string,
 /** `t` ‖ height ‖ chunk → effective amounts before and after the block. */
 export const trendingKey = (height: number, chunk: number): string =>
   prefixOf('trending') + u32Key(height) + u32Key(chunk);
-/** `k` ‖ height ‖ chunk → what a block touched and deleted. */
+/** `k` ‖ height ‖ chunk → claims that a block touched and deleted. */
 export const changesKey = (height: number, chunk: number): string =>
   prefixOf('changes') + u32Key(height) + u32Key(chunk);
 /** `u` ‖ height ‖ chunk → rows that a block replaced. */
@@ -143,9 +146,9 @@ export const heightOfKey = (key: string): number => readU32(key, 2);
 /** `x` → how many live claims there are of each kind. */
 export const TOTALS_KEY = prefixOf('totals');
 
-/** `e` ‖ claim id → where the last output of a claim that ended is filed (`claimPast.ts`). */
+/** `e` ‖ claim id → key of the last item of an ended claim (`claimPast.ts`). */
 export const endedKey = (claimId: string): string => prefixOf('ended') + turned(claimId);
 /** `y` ‖ height → names, claims and their amounts after the block. */
 export const seriesKey = (height: number): string => prefixOf('series') + u32Key(height);
-/** `z` → nothing; rows of the two kinds above are there for all blocks of the past. */
+/** `z` → nothing; its presence means that the rows of `endedKey` and `seriesKey` are complete for all past blocks. */
 export const PAST_KEY = prefixOf('past');

@@ -1,6 +1,6 @@
 /**
- * The claim index as others ask it (`claimReader.ts`). Every answer is of one tip: when a block comes or goes while it is
- * assembled it is started over, and at last made while the chain is held.
+ * Queries of the claim index (`claimReader.ts`). All data of an answer belongs to one tip. If the tip changes during a
+ * query, the query is repeated; after some attempts it runs while chain changes are blocked.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Item } from '../../claimtrie/item.js';
@@ -42,40 +42,43 @@ import { RecentScripts } from './recentScripts.js';
 import { forEachRow } from './rowWalk.js';
 import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 
-/** Number of restarts of an answer because the chain moved; then the chain is held. */
+/** Number of attempts before a query blocks chain changes. */
 const MAX_ATTEMPTS = 3;
-/** Claims of a walk over all that are assembled at one tip. */
+/** Claims that are read at one tip when all claims are read. */
 const CLAIMS_A_STEP = 256;
 
-/** What the answers are made of. */
+/** Data sources of the queries. */
 export interface ClaimIndexSource {
   readonly rows: RowReader;
   readonly rules: ClaimRules;
-  /** The chain that the rows are of as long as a snapshot lasts. */
+  /** The chain that `rows` belong to while a snapshot is valid. */
   readonly active: { readonly height: number; readonly tip: number; readonly disconnects: number };
-  /** Begins a snapshot in which rows and chain are of one tip: returns the check if it still holds. Null when there is none. */
+  /**
+   * Starts a snapshot in which rows and chain have the same tip, and returns a function that checks whether it is still
+   * valid. Null if there is no snapshot.
+   */
   readonly snapshot: () => MaybePromise<(() => boolean) | null>;
   readonly status: () => Pick<IndexStatus, 'synced' | 'height'>;
-  /** See `readValues`. What it answers is of no account when a block was disconnected meanwhile. */
+  /** See `readValues`. The result must be discarded if a block was disconnected during the call. */
   readonly values: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
   readonly sizeOnDisk: () => Promise<number>;
   /** Runs a task while nothing changes the chain. */
   readonly exclusively: <T>(task: () => Promise<T>) => Promise<T>;
 }
 
-/** The index was asked before it had reached the tip. */
+/** A query came before the index had reached the tip. */
 export class ClaimIndexNotReadyError extends Error {
   override readonly name = 'ClaimIndexNotReadyError';
 }
 
-/** What a block touched is not kept any more. */
+/** The changes of the block are not stored any more. */
 export class ClaimChangesGoneError extends Error {
   override readonly name = 'ClaimChangesGoneError';
 }
 
 export class ClaimIndexQueries implements ClaimIndexReader {
   private readonly source: ClaimIndexSource;
-  /** The orders of the tip that `ordersOf` names. */
+  /** Cached orders of names, for the tip in `ordersOf`. */
   private orders = new NameOrders();
   private ordersOf = { tip: -1, disconnects: 0 };
 
@@ -128,8 +131,9 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   }
 
   /**
-   * Claims, and values of these and then of those that they repost; null for claims that are not alive, and values whose
-   * block was pruned. The claims are of one tip. Their values stay the same as long as no block is disconnected.
+   * Claims, their values, and then the values of the claims that they repost. Null for claims that are not alive and for
+   * values whose block was pruned. The claims are of one tip. Their values stay the same as long as no block is
+   * disconnected.
    */
   private async readWithValues(choose: (rows: RowReader) => Promise<readonly string[]>) {
     const { active, values } = this.source;
@@ -216,14 +220,14 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return this.atOneTip((scope) => readSignedBy(scope, toLatin1(channelId)));
   }
 
-  /** How many live claims there are, by kind. */
+  /** Number of live claims by kind. */
   totals(): Promise<KindTotals> {
     return this.atOneTip(async ({ rows }) => parseTotalsRow(await rows.get(TOTALS_KEY)));
   }
 
   /**
-   * The last output of a claim that ended; null for other ids. `isKnown` is false as long as claims that ended long ago are
-   * still being looked for.
+   * The last output of a claim that ended; null for other ids. `isKnown` is false until the background walk over old claims
+   * is complete.
    */
   ended(claimId: Bytes): Promise<{ readonly item: Item | null; readonly isKnown: boolean }> {
     return this.atOneTip(async ({ rows }) => ({
@@ -232,7 +236,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     }));
   }
 
-  /** Sums over the claim trie after each of these blocks; null while they are not all known. */
+  /** Sums over the claim trie after each of these blocks; null while some are missing. */
   series(heights: readonly number[]): Promise<SeriesEntry[] | null> {
     return this.atOneTip(async ({ rows }) => {
       const found = await readSeries(rows, heights);
@@ -246,7 +250,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return this.atOneTip(task);
   }
 
-  /** About how many bytes the rows take in the database's files. */
+  /** Approximate size of the rows in the database files. */
   sizeOnDisk(): Promise<number> {
     return this.source.sizeOnDisk();
   }
@@ -259,7 +263,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
       const isSame = isPromise(begun) ? await begun : begun;
       if (isSame === null) continue;
       try {
-        // An index that is lost is so from a change of the chain on, and its rows are dropped after that.
+        // A chain change can mark the index as lost. Its rows are dropped after that.
         this.refuseUnsynced();
         const answer = await read(this.scope());
         if (isSame()) return answer;
@@ -312,7 +316,7 @@ export function claimIndexOf(
     rows: chain.deps.store,
     rules,
     active,
-    // The rows change in the same turn as the tip does.
+    // Rows and tip change in the same turn of the event loop.
     snapshot: () => {
       const { tip, disconnects } = active;
       return () => active.tip === tip && active.disconnects === disconnects;
@@ -327,7 +331,7 @@ export function claimIndexOf(
   });
 }
 
-/** Where the values of live claims are; null for those that are not alive. */
+/** Positions of the values of live claims; null for claims that are not alive. */
 async function placesOf(records: ClaimRecords, claimIds: readonly string[]): Promise<(ValuePlace | null)[]> {
   const rows = await records.rowsOf(claimIds);
   const alive = rows.filter((row) => row !== null);
@@ -342,7 +346,7 @@ async function placesOf(records: ClaimRecords, claimIds: readonly string[]): Pro
   });
 }
 
-/** The live claims among these. */
+/** The ids of the live claims among these. */
 async function aliveOf(rows: RowReader, claimIds: readonly string[]): Promise<Bytes[]> {
   const alive: Bytes[] = [];
   let since = performance.now();

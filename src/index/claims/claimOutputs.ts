@@ -1,6 +1,6 @@
 /**
- * The outputs of a block that make and update claims, as far as the index asks for them: where they stand, what their
- * values say, and where claims that the block updated were made in it. Pure.
+ * The outputs of a block that create and update claims, as far as the index needs them: their positions, their decoded
+ * values, and the origins of claims that were created and updated in the same block. Pure.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { claimIdAtPoint, pointKey } from '../../claimtrie/item.js';
@@ -29,19 +29,19 @@ export interface BlockPlace {
   readonly nout: number;
 }
 
-/** An output that the claim trie took in. */
+/** An output that the claim trie accepted. */
 export interface ClaimOutputInBlock extends BlockPlace {
   readonly value: Bytes;
   readonly facts: ClaimFacts;
   /** Public key of a channel, if it has a valid one. */
   readonly publicKey: Bytes | null;
   readonly script: Bytes;
-  /** 36 bytes: what the transaction's first input spends. */
+  /** The outpoint that the first input of the transaction spends, 36 bytes. */
   readonly firstInput: Bytes;
 }
 
 export class ClaimOutputs {
-  /** The asked-for outputs by their points. */
+  /** The requested outputs by outpoint. */
   readonly byPoint = new Map<string, ClaimOutputInBlock>();
   private readonly block: LoadedBlock;
   private readonly points: ReadonlyMap<string, string>;
@@ -52,14 +52,14 @@ export class ClaimOutputs {
     this.points = points;
   }
 
-  /** Reads those at `points`, by which their claims' ids are given. What others say is not looked at. */
+  /** Reads the outputs at `points`; the map gives the ids of their claims. Values of other outputs are not decoded. */
   static async read(block: LoadedBlock, points: ReadonlyMap<string, string>): Promise<ClaimOutputs> {
     const outputs = new ClaimOutputs(block, points);
     await outputs.forEachTransaction((position) => outputs.readAsked(position));
     return outputs;
   }
 
-  /** Reads what `originOf` answers: of all outputs of the block, which few blocks need. */
+  /** Finds the origins that `originOf` returns. It reads all outputs of the block, which few blocks need. */
   async readOrigins(): Promise<void> {
     await this.forEachTransaction((position) => this.readOriginsOf(position));
   }
@@ -69,7 +69,7 @@ export class ClaimOutputs {
     return this.originals.get(claimId) ?? null;
   }
 
-  /** Visits those with claims in them. */
+  /** Visits the transactions with claim outputs. */
   private async forEachTransaction(visit: (position: number) => void): Promise<void> {
     const { txs, txCount } = this.block.parsed;
     let since = performance.now();
@@ -81,7 +81,7 @@ export class ClaimOutputs {
     }
   }
 
-  /** Numbers of a transaction's outputs that make or update claims. */
+  /** Numbers of the outputs of a transaction that create or update claims. */
   private *claimsOf(position: number): Generator<number> {
     const { txs, outputs } = this.block.parsed;
     const row = position * TX_STRIDE;

@@ -1,8 +1,8 @@
 /**
- * What the claim index keeps of the past: under which name each ended claim was filed, and how many names and claims there
- * were after each block. Both come with the blocks; for blocks that came before an index had these rows, or while it was
- * off, they follow from the item rows and the history of owners, which are never dropped (`pastWalk.ts`). So a folder of an
- * older version, pruned or not, needs no block again.
+ * Past data in the claim index: the name under which each ended claim was filed, and the numbers of names and claims after
+ * each block. The rows are written with the blocks. For blocks from before these rows existed, or while the index was off,
+ * they are computed from the item rows and the history of owners, which are never dropped (`pastWalk.ts`). So a data folder
+ * of an older version does not need its blocks again.
  */
 import type { Item } from '../../claimtrie/item.js';
 import { itemKey } from '../../store/claims/rows/claimKeys.js';
@@ -52,7 +52,7 @@ export async function isPastKnown(rows: RowReader): Promise<boolean> {
   return (await rows.get(PAST_KEY)) !== undefined;
 }
 
-/** The last output of a claim that ended, by its id (latin1); null when there is no such claim, or it lives. */
+/** The last output of a claim that ended, by its id (latin1); null for unknown and live claims. */
 export async function readEnded(rows: RowReader, claimId: string): Promise<Item | null> {
   const row = await rows.get(endedKey(claimId));
   if (row === undefined) return null;
@@ -60,11 +60,11 @@ export async function readEnded(rows: RowReader, claimId: string): Promise<Item 
   const item = await rows.get(itemKey(name, since, point));
   if (item === undefined) return null;
   const found = parseItemRow(name, since, point, item);
-  // A block that ended it, or made it, may have been disconnected.
+  // The block that ended or created it may have been disconnected.
   return found.removed === 0 ? null : found;
 }
 
-/** The sums after each of these blocks; null for one without. */
+/** The sums after each of these blocks; null for a block without a row. */
 export async function readSeries(
   rows: RowReader,
   heights: readonly number[],

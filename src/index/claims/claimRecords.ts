@@ -1,7 +1,7 @@
 /**
- * Claims as of the tip, assembled from the index's rows and the claim trie's (the row values of hub db/prefixes.py). One
- * of these serves one question, and reads what its claims share once. Whether the tip stayed meanwhile is the caller's to
- * see.
+ * Claims as of the tip, assembled from the index's rows and the claim trie's (the row values of hub db/prefixes.py). An
+ * instance serves one query, and reads rows that its claims share only once. The caller must check that the tip has not
+ * changed.
  */
 import type { Item } from '../../claimtrie/item.js';
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';
@@ -31,18 +31,18 @@ interface Found {
   readonly state: NameState | null;
 }
 
-/** The ids, each once, in parts that are read together. */
+/** The distinct ids, in parts that are read together. */
 function* partsOf(claimIds: readonly string[]): Generator<string[]> {
   const ids = [...new Set(claimIds)];
   for (let at = 0; at < ids.length; at += CLAIMS_A_READ) yield ids.slice(at, at + CLAIMS_A_READ);
 }
 
-/** Claims that decide what answers show of this one: the channel that may have signed it, and what it reposts. */
+/** Claims that a record depends on: the channel that may have signed it, and the reposted claim. */
 function referredBy({ signers, channelId, repostedId }: ClaimRow): string[] {
   return [...(signers.length > 0 ? [channelId!] : []), ...(repostedId === null ? [] : [repostedId])];
 }
 
-/** A name as it is shown: one that is not UTF-8 is read byte by byte. */
+/** A name as text. A name that is not UTF-8 is decoded byte by byte. */
 export function nameText(name: Bytes): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name);
@@ -92,7 +92,7 @@ export class ClaimRecords {
     for (const part of partsOf(claimIds)) {
       for (const { found, claim } of await this.loadPart(part)) {
         records.set(found.claimId, { ...claim, ...(await this.urlsOf(found)) });
-        // A short URL takes a look at all claims of its name.
+        // To compute a short URL, all claims of the name are checked.
         since = await yieldIfDue(since);
       }
     }
@@ -110,7 +110,7 @@ export class ClaimRecords {
     return claimIds.map((id) => claims.get(id) ?? null);
   }
 
-  /** The claims' outputs as the claim trie files them, null for those that it does not. */
+  /** The items of the claims in the claim trie; null for claims that it does not file. */
   async itemsOf(claims: readonly ClaimRow[]): Promise<(Item | null)[]> {
     const missing = claims.filter(({ point }) => !this.items.has(point));
     const likely = missing.map(({ rawName }) => filedNames(this.rules, rawName, this.height)[0]!);
@@ -160,7 +160,7 @@ export class ClaimRecords {
     const found: Found[] = [];
     for (const [i, { claimId, row }] of claims.entries()) {
       const item = items[i]!;
-      // Only while a block comes, and then the question is asked again.
+      // Happens only while a block is being connected; the query is then repeated.
       if (item === null) continue;
       found.push({ claimId, row, item, state: this.states.get(item.name) ?? null });
     }

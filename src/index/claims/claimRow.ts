@@ -1,6 +1,6 @@
 /**
- * The rows of the claim index by claim id, and their bytes. Strings are latin1, ids in wire order. Nothing here is known to
- * consensus: amounts, activation, expiration and the owner of a name are in the claim trie's own rows.
+ * The rows of the claim index by claim id, and their bytes. Strings are latin1, ids in wire order. Consensus does not use
+ * this data: amounts, activation, expiration and the owner of a name are in the rows of the claim trie.
  */
 import { pointIndex } from '../../claimtrie/item.js';
 import type { ClaimKind } from '../../metadata/claimFacts.js';
@@ -22,7 +22,7 @@ export interface ClaimRow {
   readonly kind: ClaimKind | null;
   /** Channel id from the value. */
   readonly channelId: string | null;
-  /** Tags of the keys for which its signature is right. It counts while the channel lives and has one of them. */
+  /** Tags of the keys that verify its signature. The signature counts while the channel is alive and has one of these keys. */
   readonly signers: readonly string[];
   readonly repostedId: string | null;
   /** Public key of a channel with a valid key: 33 bytes. */
@@ -140,7 +140,7 @@ export function formatSupportSumRow({ count, amountSat }: SupportSum): Buffer | 
   return count === 0 ? null : encoder.number(count).amount(amountSat).finish();
 }
 
-/** The channel that signed the data of a support, and tags of the keys for which the signature is right. */
+/** The channel that signed the data of a support, and tags of the keys that verify the signature. */
 export interface SupportSigners {
   readonly channelId: string;
   readonly tags: readonly string[];
@@ -158,13 +158,13 @@ export function formatSupportSignersRow({ channelId, tags }: SupportSigners): Bu
   return encoder.raw(channelId).raw(tags.join('')).finish();
 }
 
-/** How many live claims there are, by kind. */
+/** Number of live claims by kind. */
 export interface KindTotals {
   stream: number;
   channel: number;
   collection: number;
   repost: number;
-  /** Whose value cannot be decoded, or says no kind. */
+  /** Claims whose value cannot be decoded, or has no kind. */
   unknown: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Finds the keys for which the signatures of claims are right. Signatures are first verified with the keys that their
- * channels have, many at a time and on other threads. What fails there is right for the keys that can be recovered from it.
- * Source: hub `verify_signed_metadata`; SEC 1 4.1.6 for the recovery.
+ * Finds the public keys that verify the signatures of claims. Signatures are first verified with the keys of their channels,
+ * in batches and on other threads. If that fails, the keys are recovered from the signature. Source: hub
+ * `verify_signed_metadata`; SEC 1 4.1.6 for the recovery.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { formatDer } from '../../crypto/ecdsaEncoding.js';
@@ -17,15 +17,15 @@ import { concatBytes, type Bytes } from '../../util/bytes.js';
 import { keyTag } from './claimIndexKeys.js';
 import type { ClaimOutputInBlock } from './claimOutputs.js';
 
-/** R and S as claims have them. */
+/** Bytes of a compact signature: R and S. */
 const SIGNATURE_BYTES = 64;
 const CHECKSUM_BYTES = 4;
-/** Verified in one call: a few milliseconds of one thread. */
+/** Signatures verified in one call: a few milliseconds of one thread. */
 const BATCH = 64;
-/** Number of signatures from which another thread verifies, since the transfer costs about as much. */
+/** Number of signatures from which another thread verifies them. The transfer to it costs about as much as these. */
 const ASIDE = 4;
 
-/** Numbers of the keys that may have made one signature; most signatures have two. */
+/** Recovery ids: a signature has up to four possible keys, usually two. */
 const RECOVERY_IDS = [0, 1, 2, 3];
 
 /** A claim's output and the key that its channel has; null if there is none. */
@@ -62,7 +62,7 @@ export function readSignature(
   return hash && { hash, compact: facts.signature };
 }
 
-/** A signature and the key that the channel of its signer has; null for what is absent. */
+/** A signature and the key of the channel that is named as its signer; null for absent data. */
 export interface SignatureOfChannel {
   readonly signature: ReadSignature | null;
   readonly publicKey: Bytes | null;
@@ -103,9 +103,9 @@ export function findSigners(
 }
 
 /**
- * Tags of the keys for which each signature is right, in order: the key of the channel alone where it is one of them, or else
- * all. No other key that a channel could choose verifies it, except for one case: the owner of a key can compute a second
- * key for which the signature is valid, too. A signature that is filed under the channel's key does not count for that one.
+ * Tags of the keys that verify each signature, in order. If the key of the channel verifies it, only that key is returned,
+ * else all recovered keys. The owner of a key can compute a second key that verifies the same signature. A signature that is
+ * filed under the channel's key does not count for this second key.
  */
 export async function findKeys(signatures: readonly SignatureOfChannel[]): Promise<string[][]> {
   const valid = await verifyKnown(signatures);
@@ -119,14 +119,14 @@ export async function findKeys(signatures: readonly SignatureOfChannel[]): Promi
   return signers;
 }
 
-/** Tags of all keys for which a signature (R and S, 64 bytes of any value) over a hash is right. */
+/** Tags of all keys that verify a signature (R and S, 64 bytes of any value) over a hash. */
 export function recoverSigners({ hash, compact }: ReadSignature): string[] {
   const ecdsa = ecdsaBackend();
   const keys = RECOVERY_IDS.map((id) => ecdsa.recover(hash, compact, id, true));
   return [...new Set(keys.flatMap((key) => (key === null ? [] : [keyTag(key)])))];
 }
 
-/** Whether each signature is right for the key of its channel. What cannot be one is wrong; a high S is not. */
+/** Whether each signature is valid for the key of its channel. A malformed signature is invalid; a high S is allowed. */
 async function verifyKnown(signatures: readonly SignatureOfChannel[]): Promise<boolean[]> {
   const native = loadNative();
   const valid = new Array<boolean>(signatures.length).fill(false);

@@ -1,4 +1,4 @@
-/** Values of claims, out of the blocks that they came with. Owns no blocks. */
+/** Reads the values of claims from the block files. */
 import type { StoredTransaction, WantedTransaction } from '../../chain/blocks/storedTransactions.js';
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
@@ -6,7 +6,7 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
-/** Values whose transactions are read side by side. Arbitrary: a disk answers several as fast as one. */
+/** Number of values that are read concurrently. Arbitrary: a disk serves several reads in the time of one. */
 const VALUES_AT_ONCE = 16;
 
 /** Where the output of a claim is on the active chain. */
@@ -22,7 +22,7 @@ export interface ValuePlace {
 export interface ValueSource {
   /** The block at a height of the active chain. */
   readonly blockAt: (height: number) => number;
-  /** Null also when the block was pruned. */
+  /** Null if the block was pruned. */
   readonly readTransaction: (
     block: number,
     wanted: WantedTransaction,
@@ -31,7 +31,7 @@ export interface ValueSource {
   readonly recentScript: (block: number, position: number, point: string) => Bytes | null;
 }
 
-/** Values in the order of their places; null if there is no such output, or its block was pruned. */
+/** Values in the order of `places`; null if the output does not exist or its block was pruned. */
 export async function readValues(
   source: ValueSource,
   places: readonly ValuePlace[],

@@ -1,6 +1,6 @@
 /**
- * What claims weighed after a block, from the claim trie's rows: those of the present where the block is the tip, else the
- * history of the name, since a background fill may be far behind. For one block at a time.
+ * Effective amounts of claims after a block, from the rows of the claim trie. If the block is the tip, the present rows are
+ * used. Else the history of the names is used, because a background fill may be far behind. For one block at a time.
  */
 import type { Item } from '../../claimtrie/item.js';
 import { findClaim, type NameState } from '../../claimtrie/nameState.js';
@@ -15,15 +15,15 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { filedNames } from './filedNames.js';
 
 export interface ClaimWeight {
-  /** Own amount; null while it is not active. */
+  /** Own amount; null while the claim is not active. */
   readonly amountSat: bigint | null;
   /** Active supports. */
   readonly supportSat: bigint;
-  /** Name in the trie; null without items. */
+  /** Name under which the claim is filed in the trie; null without items. */
   readonly name: string | null;
 }
 
-/** Names whose rows are read at once. Arbitrary. */
+/** Names whose rows are read in one call. Arbitrary. */
 const NAMES_AT_ONCE = 500;
 const NO_WEIGHT: ClaimWeight = { amountSat: null, supportSat: 0n, name: null };
 
@@ -36,10 +36,13 @@ export class EffectiveAmounts {
   /** States by the name in the trie. */
   private readonly states = new Map<string, NameState | null>();
   private readonly items = new Map<string, readonly Item[]>();
-  /** Names of the past under which one item alone was filed. */
+  /** Names that had exactly one item, for past blocks. */
   private readonly alone = new Set<string>();
 
-  /** After block `height`; `isPresent` when the rows are those of after that block, `names` what is at hand of them then. */
+  /**
+   * Amounts after block `height`. `isPresent`: `rows` are those right after that block. `names`: states after it that are
+   * already in memory.
+   */
   constructor(
     rows: RowReader,
     rules: ClaimRules,
@@ -54,7 +57,7 @@ export class EffectiveAmounts {
     this.isPresent = isPresent;
   }
 
-  /** Reads what `weightOf` needs of claims with these names, as their outputs have them. */
+  /** Reads the rows that `weightOf` needs for claims with these names, as spelled in their outputs. */
   async load(rawNames: Iterable<string>): Promise<void> {
     const names = new Set<string>();
     for (const rawName of rawNames) for (const name of this.namesOf(rawName)) names.add(name);
@@ -83,7 +86,7 @@ export class EffectiveAmounts {
     }
   }
 
-  /** Whether nothing else is filed under the name of a claim that is there; its name must have been loaded. */
+  /** Whether an existing claim is the only item under its name. The name must have been loaded. */
   isAlone(name: string): boolean {
     return this.isPresent ? this.states.get(name)?.alive === 1 : this.alone.has(name);
   }

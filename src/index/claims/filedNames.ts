@@ -7,8 +7,9 @@ import { aliveItems, itemsAt } from '../../store/claims/query/itemHistory.js';
 import type { RowReader } from '../../store/rows/rows.js';
 
 /**
- * The likeliest first: normalized where the chain does so after block `height`, else as it is. What waits across the
- * normalization fork is queued under its normalized name, and what that normalizes to again is filed there.
+ * The names under which the claim trie may file an output, the most likely first: the normalized name if the chain
+ * normalizes after block `height`, else the raw name. An item that was pending at the normalization fork is queued under its
+ * normalized name; when it enters, that name is normalized again.
  */
 export function filedNames(rules: ClaimRules, rawName: string, height: number): readonly string[] {
   const normalized = normalizeKey(rawName);
@@ -18,7 +19,7 @@ export function filedNames(rules: ClaimRules, rawName: string, height: number): 
   return [...new Set([likely, normalized, twice, rawName])];
 }
 
-/** A claim's output where the trie has it at the tip; null when it does not file it. */
+/** The item of a claim's output in the trie at the tip; null if the trie does not file it. */
 export async function findPresentItem(
   rows: RowReader,
   rules: ClaimRules,
@@ -33,7 +34,7 @@ export async function findPresentItem(
       .map((since) => ({ since, point }));
     for (const item of await itemsAt(rows, name, places)) if (item.removed === 0) return item;
   }
-  // One that was filed again when it became active.
+  // The item may have been filed again when it became active, with another `since`.
   for (const name of names) {
     const found = (await aliveItems(rows, name, tipHeight)).find((item) => item.point === point);
     if (found) return found;

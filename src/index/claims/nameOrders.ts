@@ -1,6 +1,6 @@
 /**
- * The live claims of names by age, and what follows from their order: to which claim the beginning of an id leads, and how
- * much of its id a claim needs. Keeps the lists of one tip, up to a bound, since a name with many claims is asked for often.
+ * The live claims of names by age. The order decides which claim an id prefix resolves to, and how many digits a short URL
+ * needs. Caches the lists of one tip, up to a limit, because names with many claims are queried often.
  */
 import type { RowReader } from '../../store/rows/rows.js';
 import { prefixEnd } from '../../store/rows/rows.js';
@@ -8,13 +8,13 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { asBuffer } from '../../util/bytes.js';
 import { ID_LENGTH, nameOrderPrefix } from './claimIndexKeys.js';
 
-/** Claims read at once; of a name with more the rest is walked over. */
+/** Claims read in the first call. If a name has more, the rest is read by a walk. */
 const CLAIMS_AT_ONCE = 64;
-/** Bytes of lists that are kept. */
+/** Maximum size of the cached lists in bytes. */
 const KEPT_BYTES = 16 << 20;
-/** About what a list costs beside its ids and its name, which may be one that no claim could have. */
+/** Approximate memory of a list besides its ids and its name. The name may be too long for a claim. */
 const LIST_BYTES = 200;
-/** The most digits of a short URL; a claim that needs more has all. Source: hub db/common.py. */
+/** Maximum number of digits in a short URL; a claim that needs more gets all digits. Source: hub db/common.py. */
 const MOST_SHORT_DIGITS = 10;
 const ALL_DIGITS = 40;
 
@@ -29,12 +29,15 @@ export class NameOrders {
     return this.kept(`age ${group}`, () => readOrder(rows, nameOrderPrefix(group)));
   }
 
-  /** The claims whose rows begin so, in the order of the rows, which have ids as values; kept beside the others. */
+  /**
+   * The claims whose row keys start with `prefix`, in the order of the rows. The row values are the ids. The list is cached
+   * too.
+   */
   async behind(rows: RowReader, prefix: string): Promise<ClaimOrder> {
     return this.kept(`rows ${prefix}`, () => readOrder(rows, prefix));
   }
 
-  /** The same claims by amount, in the order that `make` finds; kept beside the others. */
+  /** The same claims by amount, in the order that `make` computes. The list is cached too. */
   async byAmount(group: string, make: () => Promise<ClaimOrder>): Promise<ClaimOrder> {
     return this.kept(`amount ${group}`, make);
   }
@@ -85,7 +88,7 @@ export function idsOf(order: ClaimOrder): Buffer[] {
   return ids;
 }
 
-/** The oldest claim whose printed id begins with these digits, in wire order; null for none. */
+/** The oldest claim whose printed id starts with these digits, in wire order; null without one. */
 export function oldestWith(order: ClaimOrder, digits: string): Buffer | null {
   const whole = Buffer.from(digits.slice(0, digits.length & ~1), 'hex');
   const half = digits.length % 2 === 1 ? parseInt(digits.at(-1)!, 16) : -1;
@@ -98,7 +101,7 @@ export function oldestWith(order: ClaimOrder, digits: string): Buffer | null {
   return null;
 }
 
-/** Digits that two ids have in common at their beginnings. */
+/** Number of leading digits that two ids share. */
 function commonDigits(order: ClaimOrder, at: number, printed: Buffer): number {
   for (let i = 0; i < ID_LENGTH; i++) {
     const difference = order[at + i]! ^ printed[i]!;
@@ -107,7 +110,7 @@ function commonDigits(order: ClaimOrder, at: number, printed: Buffer): number {
   return ALL_DIGITS;
 }
 
-/** The fewest digits of its printed id by which a claim is the oldest of the list that begins with them. */
+/** The smallest number of digits of the printed id for which this claim is the oldest match in the list. */
 export function shortDigits(order: ClaimOrder, claimId: Buffer): string {
   const printed = Buffer.from(claimId).reverse();
   let needed = 1;

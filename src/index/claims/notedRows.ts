@@ -1,6 +1,6 @@
 /**
- * The index's rows while one block changes them, and what is kept to take the block back: of each row that it changed what
- * was there before. Owns the undo rows. A disconnect writes the previous rows back, whatever made them.
+ * The rows of the index while one block changes them, and the undo data: for each changed row its previous value. Owns the
+ * undo rows. Disconnecting a block restores the previous rows.
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import { PREFIX } from '../../store/rows/keys.js';
@@ -10,13 +10,13 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { heightOfKey, UNDO_PREFIX, undoKey } from './claimIndexKeys.js';
 
-/** Rows written between two looks at clock and memory. */
+/** Rows written between two checks of time and memory. */
 const ROWS_A_LOOK = 500;
-/** Rows read between two looks at the clock: some milliseconds, in one trip to a thread. Arbitrary. */
+/** Rows read between two checks of the time: some milliseconds, in one call to a thread. Arbitrary. */
 const READ_AT_ONCE = 2000;
-/** From this number of rows on they are read in packed form. Arbitrary. */
+/** Number of rows from which they are read in packed form. Arbitrary. */
 const MANY_ROWS = 100;
-/** An undo row is closed when it has grown to this size. */
+/** An undo row is closed when it reaches this size. */
 const CHUNK_BYTES = 32 << 10;
 const ABSENT = 0;
 
@@ -33,13 +33,13 @@ export class NotedRows {
   private readonly records: RecordWriter;
   private readonly noted = new Map<string, NotedRow>();
 
-  /** `records` has been used up by the blocks before, and is by this one until it is finished. */
+  /** `records` is a scratch writer. Blocks use it one after another, each until `finish`. */
   constructor(rows: RowTransaction, records: RecordWriter) {
     this.rows = rows;
     this.records = records;
   }
 
-  /** Reads rows, in order, so that `get` knows them. */
+  /** Reads rows so that `get` returns them. */
   async load(keys: Iterable<string>): Promise<void> {
     const missing: string[] = [];
     for (const key of new Set(keys)) if (this.noted.get(key)?.former === undefined) missing.push(key);
@@ -57,7 +57,10 @@ export class NotedRows {
     }
   }
 
-  /** Many rows at once, which the transaction does not hold: nothing is written before `finish`. Null for few. */
+  /**
+   * Reads many rows in one call. The transaction must not hold any of them, since rows are written in `finish`. Null for few
+   * rows.
+   */
   private async formerRows(keys: readonly string[]): Promise<(Bytes | undefined)[] | null> {
     if (keys.length < MANY_ROWS) return null;
     const { records } = this;
@@ -71,7 +74,7 @@ export class NotedRows {
     });
   }
 
-  /** The row as the block leaves it so far, null for none. It must have been loaded. */
+  /** The current value of the row; null for no row. It must have been loaded. */
   get(key: string): Bytes | null {
     const row = this.noted.get(key);
     return row?.value !== undefined ? row.value : formerOf(row);
@@ -92,7 +95,7 @@ export class NotedRows {
     this.change(key, value, null);
   }
 
-  /** Deletes a row that the block has found or made. */
+  /** Deletes a row that was read before, or that the block created. */
   delKnown(key: string, former: Bytes): void {
     this.change(key, null, former);
   }
@@ -107,8 +110,8 @@ export class NotedRows {
   }
 
   /**
-   * Hands the changes on, with undo rows for a block of this height unless it is null. The last that is written of the
-   * index: it goes as records, which reading a row of it would take apart.
+   * Writes the changes to the transaction, and undo rows for this height unless it is null. Call it last: the rows are
+   * passed as packed records, and reading one of them later would unpack all.
    */
   async finish(undoHeight: number | null): Promise<void> {
     const unread: string[] = [];
@@ -137,7 +140,7 @@ export class NotedRows {
       await this.rows.relieve();
       since = await yieldIfDue(since);
     }
-    // A block without changes has one too: where there is none the way back ends.
+    // A block without changes has an undo row too: a missing row means that the block cannot be disconnected.
     if (encoder.size > 0 || chunk === 0) close();
     handOn();
   }
@@ -153,7 +156,7 @@ export async function canTakeBack(rows: RowReader, height: number): Promise<bool
   return (await rows.get(undoKey(height, 0))) !== undefined;
 }
 
-/** Brings every row back to what it was before the block of this height, and drops its undo rows. */
+/** Restores every row to its value before the block of this height, and drops the undo rows. */
 export async function takeBack(rows: RowTransaction, height: number): Promise<void> {
   let since = performance.now();
   for (let chunk = 0; ; chunk++) {
@@ -173,13 +176,13 @@ export async function takeBack(rows: RowTransaction, height: number): Promise<vo
   }
 }
 
-/** The lowest height with undo rows, or null. A walk over what was dropped: not for every block. */
+/** The lowest height with undo rows, or null. Slow, since it skips deleted rows: not for every block. */
 export async function firstUndoHeight(rows: RowReader): Promise<number | null> {
   const [first] = await rows.getRange({ gte: UNDO_PREFIX, lt: prefixEnd(UNDO_PREFIX), limit: 1 });
   return first === undefined ? null : heightOfKey(first[0]);
 }
 
-/** Deletes the chunks of rows that `keyOf` numbers from 0 on. */
+/** Deletes the rows `keyOf(0)`, `keyOf(1)` and so on. */
 export async function dropChunks(rows: RowTransaction, keyOf: (chunk: number) => string): Promise<void> {
   for (let chunk = 0; ; chunk++) {
     const key = keyOf(chunk);

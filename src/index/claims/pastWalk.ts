@@ -1,8 +1,8 @@
 /**
- * Makes the rows of `claimPast.ts` for blocks that came before the index had them, or while it was off: one walk over all
- * item rows and the history of owners, in the background, while blocks continue. Written in the chain's queue a few
- * milliseconds at a time. A kill or a block that is disconnected begins it again; until its end nothing is notified of the
- * past.
+ * Builds the rows of `claimPast.ts` for blocks from before the index stored them, or while it was off. It reads all item
+ * rows and the history of owners in the background, while blocks are connected. Rows are written in the chain's queue, a few
+ * milliseconds at a time. A restart of the node or a disconnected block restarts the walk. Queries of past data return
+ * nothing until the walk is complete.
  */
 import type { Chain } from '../../chain/chain.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
@@ -16,11 +16,11 @@ import { letOthersWork } from '../../scheduler/pace.js';
 import { endedKey, PAST_KEY, seriesKey } from './claimIndexKeys.js';
 import { formatEndedRow, formatSeriesRow, isPastKnown, parseEndedRow } from './claimPast.js';
 
-/** Rows read, or written, in one go: some milliseconds. */
+/** Rows read or written in one step: some milliseconds. */
 const ROWS_AT_ONCE = 1000;
-/** Start of the name in an item's key: behind one byte of length, or three where that says 255. */
+/** Offset of the name in an item key: after a length of one byte, or of three if the first is 255. */
 const nameAt = (key: string): number => (key.charCodeAt(1) === 255 ? 4 : 2);
-/** `since` and outpoint behind the name. */
+/** Bytes of `since` and outpoint after the name. */
 const BEHIND_NAME = 40;
 
 export interface PastWalkDeps {
@@ -30,7 +30,7 @@ export interface PastWalkDeps {
   readonly log: Logger;
 }
 
-/** How names, claims and amounts change with each block, summed up at the end. */
+/** Changes of the numbers of names and claims and of amounts by block. They are summed up at the end. */
 class Deltas {
   readonly names: Int32Array;
   readonly claims: Int32Array;
@@ -42,7 +42,7 @@ class Deltas {
     this.amounts = new BigInt64Array(blocks);
   }
 
-  /** A claim counts from the block that it entered in, or that moved it here, until one took it away. */
+  /** A claim counts from the block in which it entered, or moved to this name, until the block that removed it. */
   addClaim({ activated, since, removed, amount }: Item): void {
     const last = this.claims.length - 1;
     if (activated === 0 || activated > last) return;
@@ -66,7 +66,7 @@ export class PastWalk {
     this.deps = deps;
   }
 
-  /** Goes on until the rows are there, and again whenever the index was filled. `onBug` gets what should not happen. */
+  /** Runs until the rows are complete, and again after each fill of the index. `onBug` receives unexpected errors. */
   start(onBug: (error: unknown) => void): void {
     const { events } = this.deps.chain;
     const off = [
@@ -78,7 +78,7 @@ export class PastWalk {
       .finally(() => off.forEach((end) => end()));
   }
 
-  /** Resolves once nothing is written any more. */
+  /** Resolves when the last write has finished. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.wake();
@@ -99,7 +99,7 @@ export class PastWalk {
     }
   }
 
-  /** Whether it came to its end. */
+  /** Whether the walk was completed. */
   async walk(): Promise<boolean> {
     const { active } = this.deps.chain.index;
     const { disconnects, height } = active;
@@ -112,7 +112,7 @@ export class PastWalk {
     );
   }
 
-  /** Rows of a prefix, piece by piece, with turns for others in between. */
+  /** Rows of a prefix in pieces. It yields to other work between pieces. */
   private async *pieces(prefix: string, isSame: () => boolean) {
     const { store } = this.deps.chain.deps;
     for (let gte = prefix; isSame();) {
@@ -143,7 +143,7 @@ export class PastWalk {
     return isSame();
   }
 
-  /** Files what has ended, unless the claim lives or a later output of it is filed. */
+  /** Writes rows of ended claims, unless the claim is alive or a later output of it has a row. */
   private async writeEnded(ended: ReadonlyMap<string, Item>, isSame: () => boolean): Promise<boolean> {
     const { chain } = this.deps;
     const { store } = chain.deps;

@@ -1,6 +1,6 @@
 /**
- * Scripts of outputs in the latest blocks, from the blocks' own bytes: followers of the index ask for nearly all values
- * that a block brought right after it, and a file would be read for each.
+ * Scripts of outputs in the latest blocks, from the cached bytes of these blocks. Followers of the index request nearly all
+ * values of a new block right away; without the cache each request would read a file.
  */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import { pointIndex } from '../../claimtrie/item.js';
@@ -9,7 +9,7 @@ import { outputScriptAt } from '../../primitives/blockView.js';
 import type { Bytes } from '../../util/bytes.js';
 
 const TXID_BYTES = 32;
-/** Bytes of blocks that are kept, and how many of them at most. Arbitrary: as many blocks as are followed together. */
+/** Limits of the cache: bytes of blocks, and number of blocks. Arbitrary: as many blocks as are followed together. */
 const KEPT_BYTES = 8 << 20;
 const KEPT_BLOCKS = 16;
 
@@ -35,7 +35,7 @@ export class RecentScripts {
     this.blocks.delete(id);
   }
 
-  /** The script of an output of this block, which is in its transaction of this number; null when it is not available here. */
+  /** The script of an output in block `id`, whose transaction has this position; null if the block is not cached. */
   find(id: number, position: number, point: string): Bytes | null {
     const block = this.blocks.get(id);
     if (block === undefined || position >= block.parsed.txCount) return null;
@@ -48,7 +48,10 @@ export class RecentScripts {
   }
 }
 
-/** Whether an output is of the transaction with this number; without allocating an id, since a block may have very many. */
+/**
+ * Whether the output belongs to the transaction at this position. It compares bytes without creating a string, because a
+ * block may have very many transactions.
+ */
 function isOf(txids: Buffer, position: number, point: string): boolean {
   for (let i = 0; i < TXID_BYTES; i++)
     if (txids[position * TXID_BYTES + i] !== point.charCodeAt(i)) return false;

@@ -1,9 +1,9 @@
 /**
- * To which claims URLs lead at the tip. Owns the rules of resolving; the grammar is `metadata/url.ts`, and what is blocked
- * is decided by the caller, which has the lists. Source: hub db/db.py `_resolve`, `_resolve_claim_in_channel`.
+ * Resolves URLs to claims at the tip. Owns the rules of resolving; the grammar is in `metadata/url.ts`. The caller applies
+ * the block lists. Source: hub db/db.py `_resolve`, `_resolve_claim_in_channel`.
  *
- * Kept QUIRKS: with all 40 digits the claim is found whatever its name is, and `$N` behind a channel is passed over. Beside
- * the hub all given digits of an id count, and two URLs of one call may lead to one claim.
+ * Kept QUIRKS: with all 40 digits the claim is found whatever its name is, and `$N` after a channel is ignored. Differences
+ * from the hub: all digits of an id count, and two URLs of one call may resolve to the same claim.
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import type { NameState } from '../../claimtrie/nameState.js';
@@ -21,19 +21,22 @@ import { ClaimRecords, nameText } from './claimRecords.js';
 import { idsOf, oldestWith, type ClaimOrder, type NameOrders } from './nameOrders.js';
 
 const ALL_DIGITS = 40;
-/** The most code units of a name that is searched: scripts hold 255 bytes, which normalize to nine times as many at most. */
+/**
+ * Maximum length of a searched name in UTF-16 code units: a name in a script has at most 255 bytes, and at most nine times
+ * as many when normalized.
+ */
 const LONGEST_NAME = 4096;
 /** The most bytes of a name in a script. */
 const LONGEST_RAW = 255;
 /**
- * The most bytes of a name as it is filed, those normalized. Longer ones are not looked for: thousands of equally long ones would
- * have equal hashes in V8's maps, which takes as much of a text as 16,383 characters into account.
+ * Maximum bytes of a normalized name. Longer names are not searched: thousands of them with the same length could have equal
+ * hashes in V8's maps, because V8 hashes at most 16,383 characters of a string.
  */
 const LONGEST_FILED = 9 * LONGEST_RAW;
-/** Longer ones are not looked at: two such names and what may stand around them. */
+/** Maximum length of a URL: two names of maximum length and the characters around them. Longer URLs are not parsed. */
 export const LONGEST_URL = 2 * LONGEST_NAME + 128;
 
-/** Claims of a name that are weighed together. Arbitrary. */
+/** Claims of a name that are sorted together. Arbitrary. */
 const CLAIMS_A_PART = 4096;
 
 /** Context of a query at one tip. */
@@ -45,7 +48,7 @@ export interface ResolveScope {
   readonly records: ClaimRecords;
 }
 
-/** The claim that a URL names, in wire order and latin1, or why there is none. */
+/** The claim that a URL resolves to, in wire order and latin1, or the reason why there is none. */
 type Outcome = { readonly claimId: string } | { readonly failure: ResolveFailure };
 
 export async function resolveUrls(scope: ResolveScope, urls: readonly string[]): Promise<ResolvedUrl[]> {
@@ -76,7 +79,7 @@ export async function resolveUrls(scope: ResolveScope, urls: readonly string[]):
 const CHANNEL_PART = /^.*?#[0-9a-f]{1,40}\//s;
 const SHORT_URL = /^(.*)#([0-9a-f]{1,40})$/s;
 
-/** For each text the claim whose short or canonical URL it is. These are made of names as they are, whatever signs they have. */
+/** For each text the claim whose short or canonical URL it is. These URLs contain raw names, which may have any characters. */
 export async function findByUrls(
   scope: ResolveScope,
   urls: readonly string[],
@@ -117,7 +120,7 @@ function loadEach(
   refer: (claim: ClaimRecord) => Uint8Array | null,
 ): Promise<(ClaimRecord | null)[]> {
   const ids = claims.map((claim) => claim && refer(claim));
-  // No claim has an empty id.
+  // No claim has an empty id, so it stands for "none".
   return records.load(ids.map((id) => (id === null ? '' : toLatin1(id))));
 }
 
@@ -145,8 +148,8 @@ async function resolveOne(scope: ResolveScope, text: string): Promise<Outcome> {
 }
 
 /**
- * The names that a segment may mean, as scripts have them: its text in UTF-8 or, where a name that is not UTF-8 is shown
- * byte by byte, those bytes.
+ * The raw names that a segment may stand for: the text in UTF-8, and the bytes of a name that is not UTF-8 and so is
+ * displayed byte by byte.
  */
 export function rawNames(name: string): string[] {
   if (name.length > LONGEST_NAME) return [];
@@ -156,7 +159,7 @@ export function rawNames(name: string): string[] {
   return names.filter((raw) => raw.length <= LONGEST_RAW || groupOf(raw).length <= LONGEST_FILED);
 }
 
-/** Id of the claim that one segment by itself names; null for none. */
+/** Id of the claim that a single segment resolves to; null without one. */
 async function findSegment(scope: ResolveScope, segment: UrlSegment): Promise<string | null> {
   const { rows, records, orders } = scope;
   const { name, claimId, amountOrder } = segment;
@@ -190,7 +193,7 @@ export async function controllingState(
   rawName: string,
 ): Promise<NameState | null> {
   const normalized = normalizeKey(rawName);
-  // Once more: what that normalizes to is where such a name is filed.
+  // The normalized name is normalized once more when it is filed.
   const names = filesNormalized(rules, height) ? [normalized, normalizeKey(normalized)] : [rawName];
   for (const filed of names) {
     if (filed.length > LONGEST_FILED) continue;
@@ -201,8 +204,8 @@ export async function controllingState(
 }
 
 /**
- * The claim at a place, from 1 on, among the live ones of a name: by effective amount, then by the age of the latest
- * output. What is not active weighs nothing.
+ * The claim at a 1-based place among the live claims of a name, ordered by effective amount, then by the age of the latest
+ * output. An inactive claim has effective amount 0.
  */
 async function nthByAmount(scope: ResolveScope, rawName: string, place: number): Promise<string | null> {
   const group = groupOf(rawName);
@@ -218,13 +221,13 @@ interface Weighed {
   readonly place: readonly [height: number, position: number, nout: number];
 }
 
-/** The order by amount of a name's claims; of a name with many a part of them is in memory as a whole. */
+/** The claims of a name by amount. Claims are read and sorted in parts, to bound the memory. */
 async function readByAmount(scope: ResolveScope, group: string): Promise<ClaimOrder> {
   const { rows, rules, height, orders } = scope;
   const ids = idsOf(await orders.of(rows, group)).map(toLatin1);
   let sorted: Weighed[] = [];
   for (let at = 0; at < ids.length; at += CLAIMS_A_PART) {
-    // Each part with what it reads: what one question keeps of a claim is ten times what its place takes.
+    // A new reader for each part: the data that it caches for a claim is ten times as large as an entry of the list.
     const records = new ClaimRecords(rows, rules, height, orders);
     const part: Weighed[] = [];
     for (const claim of await records.loadPlain(ids.slice(at, at + CLAIMS_A_PART))) {
@@ -261,7 +264,7 @@ function compareAmounts(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Among what a channel signed validly under a name, the claim whose latest output is the oldest. */
+/** Among the claims that a channel signed validly under a name, the one whose latest output is the oldest. */
 async function findSigned(
   { rows, orders, records }: ResolveScope,
   channelId: string,

@@ -3,7 +3,7 @@ import { prefixEnd, type RowReader } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** Rows of a walk that are read at once; most walks have fewer. Arbitrary. */
+/** Rows read in the first call; most walks have fewer. Arbitrary. */
 const FEW_ROWS = 32;
 
 /** Calls `take` for each row, in the order of the keys. */

@@ -1,6 +1,6 @@
 /**
- * Supports whose data a channel signed: for each unspent one the keys that signed it, and their sums by claim, channel and key.
- * Kept with the blocks that make and spend them, so that a query neither reads transactions nor verifies signatures.
+ * Supports whose data a channel signed: the signing keys of each unspent support, and sums by claim, channel and key. The
+ * rows are updated with each block, so a query neither reads transactions nor verifies signatures.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { pointKey, type Item } from '../../claimtrie/item.js';
@@ -38,13 +38,13 @@ interface SignedSupport {
   readonly signature: ReadSignature;
 }
 
-/** Supports of one block: alive at its end, and spent or expired in it. */
+/** Supports of one block: those it created and that are unspent at its end, and those spent or expired in it. */
 export interface BlockSupports {
   readonly created: readonly Item[];
   readonly removed: readonly Item[];
 }
 
-/** Changes the noted rows for the supports of a block. */
+/** Updates the noted rows with the supports of a block. */
 export async function changeSignedSupports(
   noted: NotedRows,
   block: LoadedBlock,
@@ -57,7 +57,7 @@ export async function changeSignedSupports(
   await sums.write(noted);
 }
 
-/** Changes of sums by their row keys. */
+/** Changes of sums by row key. */
 class SumChanges {
   private readonly changes = new Map<string, { count: number; amountSat: bigint }>();
 
@@ -112,7 +112,7 @@ async function putIn(
   }
 }
 
-/** Supports whose data names a signer. */
+/** Supports whose data names a signing channel. */
 async function readSigned(block: LoadedBlock, supports: readonly Item[]): Promise<SignedSupport[]> {
   const byPoint = new Map(supports.map((item) => [item.point, item]));
   const { raw, parsed } = block;

@@ -201,7 +201,7 @@ export class WaitingClaims {
   }
 }
 
-/** Compares order of arrival. */
+/** Compares by order of arrival. */
 export function compareAge(a: WaitingOutput, b: WaitingOutput): number {
   return a.arrival - b.arrival || a.nout - b.nout;
 }

@@ -10,7 +10,7 @@ import { readWaiting, waitingBytes, type WaitingTransaction } from './waitingOut
 
 export interface WaitingFollower {
   added(transaction: WaitingTransaction): void;
-  /** Removed transaction by id, latin1 in wire order. */
+  /** A transaction left the mempool; its id is latin1 in wire order. */
   removed(txid: string): void;
 }
 

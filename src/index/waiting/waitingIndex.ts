@@ -87,7 +87,7 @@ export class WaitingClaimIndex implements ShownClaims {
       const output = waiting.of(toLatin1(found.claim.claimId));
       const url = output && parseUrl(text);
       if (!url?.channel || !url.stream) return output;
-      // It must still be in the channel that the URL names.
+      // The update must still be in the channel that the URL names.
       const channelId = found.channel && toLatin1(found.channel.claimId);
       return channelId !== null && (await this.isIn(output!, channelId)) ? output : null;
     }
@@ -223,7 +223,7 @@ async function keyTagOf(
   return row?.publicKey ? keyTag(row.publicKey) : null;
 }
 
-/** The same of many channels. */
+/** The same for many channels. */
 export async function keyTagsOf(
   channelIds: readonly string[],
   waiting: WaitingClaims,
@@ -238,7 +238,7 @@ export async function keyTagsOf(
   });
 }
 
-/** The claims with their URLs, by points; without those that are in the chain by now, or update what is not. */
+/** Mempool claims with their URLs, by outpoint. Omits claims that are confirmed by now or that update an unconfirmed claim. */
 async function describeShown(
   scope: ResolveScope,
   waiting: WaitingClaims,

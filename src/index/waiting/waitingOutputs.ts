@@ -15,7 +15,7 @@ import { readSignature, recoverSigners, type ReadSignature } from '../claims/cla
 /** An output of the mempool that makes or updates a claim. Ids are latin1, in wire order. */
 export interface WaitingOutput {
   readonly claimId: string;
-  /** Id in the hex form that programs print. */
+  /** Id as hex, in printed order. */
   readonly idHex: string;
   readonly txid: string;
   readonly nout: number;
@@ -33,7 +33,7 @@ export interface WaitingOutput {
   /** Channel signature, not verified yet; see `isSignedBy`. */
   readonly signature: ReadSignature | null;
   readonly repostedId: string | null;
-  /** The key tag of a channel with a key that can verify. */
+  /** The key tag of a channel; null without a usable key. */
   readonly keyTag: string | null;
   /** The arrival number of its transaction. */
   readonly arrival: number;
@@ -70,14 +70,14 @@ export interface ArrivedTransaction {
   readonly timeSec: number;
   readonly arrival: number;
   readonly tx: Transaction;
-  /** The spent scripts of the outputs that its inputs spend, in order. */
+  /** Scripts of the outputs that the inputs spend, in order. */
   readonly spentScripts: readonly Bytes[];
   readonly spentAmountsSat: readonly bigint[];
 }
 
 const latin1OrNull = (bytes: Bytes | null): string | null => bytes && toLatin1(bytes);
 
-/** Null for a transaction that has nothing to do with claims. */
+/** Null for a transaction without claims or supports. */
 export function readWaiting(
   arrived: ArrivedTransaction,
   params: Pick<NetworkParams, 'base58'>,
@@ -150,7 +150,7 @@ function outputOf(
   params: Pick<NetworkParams, 'base58'>,
   { id, nout, rawName, group, isUpdate, amountSat, script }: ReadOutput,
 ): WaitingOutput {
-  // A copy: the transaction can be freed, and only this part is copied for other threads.
+  // A copy, so that the transaction can be freed, and only this part is copied to other threads.
   const value = new Uint8Array(decodeClaimScript(script)!.value!);
   const facts = readClaimFacts(value);
   const publicKey = facts.publicKey && channelPublicKey(facts.publicKey);

@@ -1,31 +1,32 @@
 /**
- * How long transactions of each fee rate took to be confirmed, over one horizon: moving averages of what confirmed and
- * of what left unconfirmed, and counts of what still waits. From them the lowest fee rate that is good enough. Owns the
- * figures; what counts as an observation is `feeEstimator.ts`. Source: Core policy/fees.cpp `TxConfirmStats`.
+ * Statistics of the time to confirmation by fee rate, over one horizon: moving averages of confirmed transactions and of
+ * those that left unconfirmed, and counts of those still waiting. From these the lowest sufficient fee rate is computed.
+ * Contains the statistics; `feeEstimator.ts` decides which transactions count. Source: Core policy/fees.cpp
+ * `TxConfirmStats`.
  *
  * The arithmetic is the reference's to the last bit: every sum runs in its order.
  */
 
-/** The moving averages of one horizon: what is kept on disk. */
+/** The moving averages of one horizon, as stored on disk. */
 export interface ConfirmAverages {
-  /** Decay factor of a figure for each block; between 0 and 1. */
+  /** Factor by which the averages decay per block; between 0 and 1. */
   readonly decay: number;
-  /** Blocks in a period. */
+  /** Number of blocks in a period. */
   readonly scale: number;
   readonly periods: number;
   /** Sum of the fee rates of confirmed transactions, by bucket. */
   readonly rateSums: Float64Array;
   /** Weight of confirmed transactions, by bucket. */
   readonly counts: Float64Array;
-  /** For each period and bucket (row by row), how much confirmed within this many periods. */
+  /** For each period and bucket (row by row), the weight confirmed within this many periods. */
   readonly confirmed: Float64Array;
   /** Weight of transactions that left unconfirmed, by period and bucket. */
   readonly failed: Float64Array;
 }
 
-/** Buckets that were judged together. Fee rates in satoshis per 1,000 virtual bytes. */
+/** A range of buckets judged together. Fee rates in satoshis per 1,000 virtual bytes. */
 export interface BucketRange {
-  /** −1 in both for no buckets at all. */
+  /** −1 in both fields for an empty range. */
   readonly startRate: number;
   readonly endRate: number;
   readonly withinTarget: number;
@@ -35,9 +36,9 @@ export interface BucketRange {
 }
 
 export interface RangeEstimate {
-  /** −1 when there is no answer. */
+  /** −1 when there is no result. */
   readonly ratePerKb: number;
-  /** The cheapest buckets that are good enough, and the dearest that are not. */
+  /** The cheapest range that is sufficient, and the most expensive one that is not. */
   readonly pass: BucketRange;
   readonly fail: BucketRange;
   readonly decay: number;
@@ -53,7 +54,7 @@ export const NO_RANGE: BucketRange = {
   leftMempool: 0,
 };
 
-/** The averages of a node that has seen nothing. */
+/** The averages of a node without any data. */
 export function emptyAverages(
   buckets: number,
   shape: { readonly decay: number; readonly scale: number; readonly periods: number },
@@ -71,13 +72,13 @@ export class ConfirmStats {
   readonly averages: ConfirmAverages;
   /** Upper bounds of the buckets, ascending. */
   private readonly buckets: Float64Array;
-  /** Blocks that waiting transactions are distinguished by. */
+  /** Number of blocks for which waiting transactions are counted separately. */
   readonly maxConfirms: number;
-  /** For each block of the last `maxConfirms` (a ring) and each bucket: transactions that came then and still wait. */
+  /** Transactions still waiting, by block of arrival for the last `maxConfirms` blocks (a ring), and by bucket. */
   private readonly waiting: Int32Array;
   /** Older waiting transactions, by bucket. */
   private readonly waitingLonger: Int32Array;
-  /** Whether every average is 0, so that nothing can decay: so it is all through a first synchronisation. */
+  /** Whether every average is 0, so that no decay is needed, as during the whole first sync. */
   private isBlank: boolean;
 
   constructor(buckets: Float64Array, averages: ConfirmAverages) {
@@ -95,7 +96,7 @@ export class ConfirmStats {
     return (height % this.maxConfirms) * this.buckets.length;
   }
 
-  /** A block of this height came: everything ages. Source: `ClearCurrent`, `UpdateMovingAverages`. */
+  /** Called for a block of this height: all averages decay. Source: `ClearCurrent`, `UpdateMovingAverages`. */
   age(height: number): void {
     const row = this.rowOf(height);
     for (let bucket = 0; bucket < this.buckets.length; bucket++) {
@@ -109,7 +110,7 @@ export class ConfirmStats {
     }
   }
 
-  /** A transaction began to wait. Source: `NewTx`. */
+  /** Called when a transaction enters the mempool. Source: `NewTx`. */
   enter(height: number, bucket: number): void {
     this.waiting[this.rowOf(height) + bucket]!++;
   }
@@ -131,7 +132,7 @@ export class ConfirmStats {
     this.isBlank = false;
   }
 
-  /** A transaction was confirmed in the `blocks`-th block after it came, the next one being the first. */
+  /** Records a transaction confirmed in the `blocks`-th block after its arrival; the next block is 1. */
   record(blocks: number, bucket: number, ratePerKb: number): void {
     const { scale, periods, confirmed, counts, rateSums } = this.averages;
     const width = this.buckets.length;
@@ -143,11 +144,11 @@ export class ConfirmStats {
     this.isBlank = false;
   }
 
-  /** Transactions that have waited for `target` blocks or longer, by bucket. */
+  /** Transactions waiting for `target` blocks or longer, by bucket. */
   private outstanding(target: number, bestHeight: number): Int32Array {
     const sums = this.waitingLonger.slice();
     for (let age = target; age < this.maxConfirms; age++) {
-      // QUIRK: before there are this many blocks the difference wraps at 2^32, as unsigned numbers do.
+      // QUIRK: while there are fewer blocks than this, the difference wraps at 2^32, like unsigned integers.
       const row = this.rowOf((bestHeight - age) >>> 0);
       for (let bucket = 0; bucket < sums.length; bucket++) sums[bucket]! += this.waiting[row + bucket]!;
     }
@@ -155,10 +156,10 @@ export class ConfirmStats {
   }
 
   /**
-   * The lowest fee rate such that, there and above, at least `successShare` of what was seen confirmed within `target`
-   * blocks (1 to `maxConfirms`). Buckets are taken together until `sufficientTxs` a block fell into them on average; the
-   * answer is the mean of the bucket in which the median transaction of the cheapest good range lies.
-   * Source: `EstimateMedianVal`, with `requireGreater`.
+   * The lowest fee rate such that, in its range and above, at least `successShare` of the transactions seen confirmed within
+   * `target` blocks (1 to `maxConfirms`). Buckets are combined until they received `sufficientTxs` per block on average. The
+   * result is the mean rate of the bucket that contains the median transaction of the cheapest sufficient range. Source:
+   * `EstimateMedianVal`, with `requireGreater`.
    */
   estimate(target: number, sufficientTxs: number, successShare: number, bestHeight: number): RangeEstimate {
     const { decay, scale, counts, confirmed, failed } = this.averages;
@@ -193,7 +194,7 @@ export class ConfirmStats {
     }
     if (isPassing && !fresh) fail = this.range(0, top, sums);
     const ratePerKb = best === null ? -1 : this.medianRate(best.low, best.high);
-    // QUIRK: a range that holds nothing keeps its sums, but not its bounds.
+    // QUIRK: a range without transactions keeps its sums, but not its bounds.
     let pass = NO_RANGE;
     if (best !== null) {
       pass = this.range(best.low, best.high, best.sums);
@@ -213,7 +214,7 @@ export class ConfirmStats {
     };
   }
 
-  /** Mean fee rate of the bucket in which the median of a range lies; −1 when the range is empty. */
+  /** Mean fee rate of the bucket that contains the median of a range; −1 when the range is empty. */
   private medianRate(low: number, high: number): number {
     const { counts, rateSums } = this.averages;
     let half = 0;

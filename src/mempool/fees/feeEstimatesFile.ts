@@ -1,11 +1,11 @@
 /**
- * `fee_estimates.dat` in the reference's form, a checksum behind it (`checksumTail.ts`): versions, heights, bounds of buckets, and the averages of
- * the medium, the short and the long horizon. Written to a new file that takes the old one's place; a file that is not
- * right is reported and left aside. Source: lbrycrd policy/fees.cpp `CBlockPolicyEstimator::Write`, `Read`,
- * `TxConfirmStats`.
+ * `fee_estimates.dat` in the reference's format, followed by a checksum (`checksumTail.ts`): versions, heights, bounds of
+ * buckets, and the averages of the medium, the short and the long horizon. The file is written under a new name, which
+ * replaces the old file; an invalid file is reported and ignored. Source: lbrycrd policy/fees.cpp
+ * `CBlockPolicyEstimator::Write`, `Read`, `TxConfirmStats`.
  *
- * Deviation: the reference takes buckets in any order, horizons of any length and sums that are no numbers, and
- * misbehaves with them; here such a file is damaged.
+ * Deviation: the reference accepts buckets in any order, horizons of any length and sums that are not numbers, and
+ * misbehaves with them; here such a file is invalid.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
@@ -19,20 +19,20 @@ import { verified, withChecksum } from '../checksumTail.js';
 import type { ConfirmAverages } from './confirmStats.js';
 import type { FeeHistory } from './feeEstimator.js';
 
-/** Versions of Core as numbers: who can read the form, and the one whose form it is. */
+/** Core versions as numbers: the oldest that can read the format, and the one that introduced it. */
 const FORM_VERSION = 149_900;
 const CLIENT_VERSION = 170_303;
 const MAX_BUCKETS = 1000;
 /** A week. */
 const MAX_CONFIRMS = 6 * 24 * 7;
-/** Larger than any file that passes: three horizons of this many buckets and periods. */
+/** Maximum file size, larger than any valid file: three horizons with this many buckets and periods. */
 const MAX_FILE_BYTES = 3 * 2 * 8 * MAX_BUCKETS * (MAX_CONFIRMS + 2);
 
 function damaged(what: string): ReadError {
   return new ReadError(`Corrupt estimates file. ${what}`);
 }
 
-/** This many figures, their number in front. */
+/** Reads this many doubles, preceded by their count. */
 function doubles(reader: Reader, count: number, what: string): Float64Array {
   if (reader.compactSize() !== count) throw damaged(`Mismatch in ${what} count`);
   return figures(reader, count, what);
@@ -48,7 +48,7 @@ function figures(reader: Reader, count: number, what: string): Float64Array {
   return values;
 }
 
-/** This many rows after one another, each with its length in front. */
+/** Reads this many rows, each preceded by its length. */
 function table(reader: Reader, rows: number, buckets: number, what: string): Float64Array {
   const values = new Float64Array(rows * buckets);
   for (let row = 0; row < rows; row++) values.set(doubles(reader, buckets, what), row * buckets);
@@ -72,7 +72,7 @@ function readAverages(reader: Reader, buckets: number): ConfirmAverages {
   return { decay, scale, periods, rateSums, counts, confirmed, failed };
 }
 
-/** Throws `ReadError` for a file that is not right, or so old that there is nothing to take from it. */
+/** Throws `ReadError` for a file that is invalid, or too old to use. */
 export function parseFeeHistory(bytes: Buffer): FeeHistory {
   const reader = new Reader(bytes);
   const required = reader.i32();
@@ -133,8 +133,8 @@ export function formatFeeHistory({
 }
 
 /**
- * What the last run learnt; undefined when there is no file, or none that is of use. Read at once, as it is small. `warn`
- * tells the operator and the log of one that is damaged.
+ * The fee data of the last run; undefined if there is no usable file. Synchronous, as the file is small. `warn` reports a
+ * damaged file to the operator and the log.
  */
 export function readFeeHistory(
   path: string,
@@ -153,7 +153,7 @@ export function readFeeHistory(
   }
 }
 
-/** Replaces the file and makes it last. A disk that refuses is reported and no failure. */
+/** Replaces the file and flushes it to disk. A disk error is reported but does not throw. */
 export async function writeFeeHistory(path: string, history: FeeHistory, log: Logger): Promise<void> {
   const fresh = `${path}.new`;
   try {

@@ -1,7 +1,7 @@
 /**
- * What fee rate lets a transaction confirm within this many blocks, learnt from transactions that came and were confirmed,
- * or were not, over three horizons up to 1,008 blocks. Its memory is fixed: averages and counts by bucket of fee rate;
- * which bucket a waiting transaction fell into is noted in its entry. Source: lbrycrd policy/fees.cpp
+ * Estimates the fee rate with which a transaction confirms within a number of blocks. It learns from transactions that
+ * arrived and were confirmed or not, over three horizons up to 1,008 blocks. Its memory is constant: averages and counts by
+ * fee rate bucket; the bucket of a waiting transaction is stored in its entry. Source: lbrycrd policy/fees.cpp
  * `CBlockPolicyEstimator`.
  */
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
@@ -16,7 +16,7 @@ import {
   type RangeEstimate,
 } from './confirmStats.js';
 
-/** The reference's `FeeEstimateHorizon`, in the order of answers. */
+/** The reference's `FeeEstimateHorizon`, in the order of results. */
 export const FEE_HORIZONS = ['short', 'medium', 'long'] as const;
 export type FeeHorizon = (typeof FEE_HORIZONS)[number];
 
@@ -26,13 +26,16 @@ const SHAPES = {
   medium: { periods: 24, scale: 2, decay: 0.9952 },
   long: { periods: 42, scale: 24, decay: 0.99931 },
 } as const;
-/** Transactions a block in a range of buckets, on average, before it counts. Source: `SUFFICIENT_FEETXS`, `SUFFICIENT_TXS_SHORT`. */
+/**
+ * Minimum number of transactions per block, on average, for a range of buckets to count. Source: `SUFFICIENT_FEETXS`,
+ * `SUFFICIENT_TXS_SHORT`.
+ */
 const SUFFICIENT_TXS = { short: 0.5, medium: 0.1, long: 0.1 } as const;
-/** Shares that must confirm within half the target, the target, and twice the target. */
+/** Required shares of transactions confirmed within half the target, the target, and twice the target. */
 const HALF_SUCCESS = 0.6;
 const SUCCESS = 0.85;
 const DOUBLE_SUCCESS = 0.95;
-/** Figures of a file last for this many blocks. Source: `OLDEST_ESTIMATE_HISTORY`. */
+/** Maximum age in blocks of data from a file. Source: `OLDEST_ESTIMATE_HISTORY`. */
 const OLDEST_HISTORY_BLOCKS = 6 * 1008;
 
 /** Bounds of buckets, satoshis per 1,000 virtual bytes. */
@@ -42,11 +45,11 @@ const BUCKET_SPACING = 1.05;
 /** Upper bound of the last bucket. Source: `INF_FEERATE`. */
 const INFINITE_RATE = 1e99;
 
-/** Everything that outlasts a stop. */
+/** The data that is kept over a restart. */
 export interface FeeHistory {
   /** Height of the last block taken into account. */
   readonly bestHeight: number;
-  /** The blocks that the figures are from. */
+  /** The range of blocks that the data is from. */
   readonly firstHeight: number;
   readonly lastHeight: number;
   /** Upper bounds of the buckets, ascending. */
@@ -54,14 +57,14 @@ export interface FeeHistory {
   readonly averages: Readonly<Record<FeeHorizon, ConfirmAverages>>;
 }
 
-/** A transaction of the mempool, as far as it reports fees. */
+/** The fields of a mempool transaction that the fee estimator uses. */
 export type FeeObserved = Pick<PoolEntry, 'height' | 'feeSat' | 'sizeBytes' | 'feeBucket'>;
 
-/** What others may ask. Rates in satoshis per 1,000 virtual bytes; 0 when there is no answer. */
+/** Fee estimates for other components. Rates in satoshis per 1,000 virtual bytes; 0 when there is no estimate. */
 export interface FeeEstimates {
   /** The highest target of a horizon, in blocks. */
   highestTarget(horizon: FeeHorizon): number;
-  /** For any target but one out of range (1 to 1,008); `blocks` is the target that the answer holds for. */
+  /** For any target; one outside 1 to 1,008 gives no result. `blocks` is the target for which the estimate is valid. */
   estimateSmartFee(targetBlocks: number, conservative: boolean): { ratePerKb: bigint; blocks: number };
   estimateRawFee(
     targetBlocks: number,
@@ -97,10 +100,10 @@ export class FeeEstimator implements FeeEstimates {
   private readonly historyFirst: number;
   private readonly historyLast: number;
   private bestHeight: number;
-  /** Height of the first block since the start that told something; 0 before. */
+  /** Height of the first block since the start that provided data; 0 before. */
   private firstHeight = 0;
 
-  /** Goes on from what an earlier run left; the arrays become its own. */
+  /** Continues from the data of an earlier run; takes over the arrays. */
   constructor(history: FeeHistory = emptyHistory(), log: Logger = SILENT_LOGGER) {
     this.log = log;
     const { buckets, averages } = history;
@@ -133,8 +136,8 @@ export class FeeEstimator implements FeeEstimates {
   }
 
   /**
-   * A transaction entered the mempool. `isTelling`: it is neither a replacement nor back from a block, spends nothing
-   * unconfirmed, and the node is up to date. Source: `processTransaction`.
+   * Called when a transaction enters the mempool. `isTelling`: its fee is usable. It is neither a replacement nor returned
+   * from a block, spends no unconfirmed output, and the node is in sync. Source: `processTransaction`.
    */
   entered(entry: FeeObserved, isTelling: boolean): void {
     if (!isTelling || entry.height !== this.bestHeight) return;
@@ -143,7 +146,7 @@ export class FeeEstimator implements FeeEstimates {
     this.each((stats) => stats.enter(entry.height, bucket));
   }
 
-  /** A transaction left; answers whether it had been counted. Source: `removeTx`. */
+  /** Called when a transaction leaves; returns whether it had been counted. Source: `removeTx`. */
   left(entry: FeeObserved, isConfirmed = false): boolean {
     const bucket = entry.feeBucket;
     if (bucket < 0) return false;
@@ -152,9 +155,9 @@ export class FeeEstimator implements FeeEstimates {
     return true;
   }
 
-  /** A block was connected that confirms these entries, which are still in the mempool. Source: `processBlock`. */
+  /** Called when a block is connected that confirms these entries, which are still in the mempool. Source: `processBlock`. */
   connected(height: number, entries: readonly FeeObserved[]): void {
-    // A block of another branch tells nothing.
+    // A block of another branch provides no new data.
     if (height <= this.bestHeight) return;
     this.bestHeight = height;
     this.each((stats) => stats.age(height));
@@ -188,7 +191,7 @@ export class FeeEstimator implements FeeEstimates {
     return this.historyLast - this.historyFirst;
   }
 
-  /** Half of the blocks seen, so that there was time to fail. Source: `MaxUsableEstimate`. */
+  /** Half of the number of blocks seen, so that transactions had time to fail. Source: `MaxUsableEstimate`. */
   private get highestUsableTarget(): number {
     const seen = Math.max(this.blockSpan, this.historySpan);
     return Math.min(this.stats.long.maxConfirms, Math.floor(seen / 2));
@@ -219,8 +222,8 @@ export class FeeEstimator implements FeeEstimates {
   }
 
   /**
-   * From the shortest horizon that tracks the target; with `looksShorter` a lower answer of a shorter one at its end
-   * counts too. −1 without an answer. Source: `estimateCombinedFee`.
+   * The estimate of the shortest horizon that covers the target; with `looksShorter`, a lower estimate of a shorter horizon
+   * at its highest target is also considered. −1 without an estimate. Source: `estimateCombinedFee`.
    */
   private combined(target: number, share: number, looksShorter: boolean): number {
     const { short, medium, long } = this.stats;
@@ -237,7 +240,7 @@ export class FeeEstimator implements FeeEstimates {
     return rate;
   }
 
-  /** What longer horizons ask at twice the target. Source: `estimateConservativeFee`. */
+  /** The estimate of longer horizons at twice the target. Source: `estimateConservativeFee`. */
   private conservative(doubleTarget: number): number {
     const { short, medium } = this.stats;
     let rate = -1;
@@ -252,7 +255,7 @@ export class FeeEstimator implements FeeEstimates {
     if (targetBlocks <= 0 || targetBlocks > this.stats.long.maxConfirms) {
       return { ratePerKb: 0n, blocks: targetBlocks };
     }
-    // No one can promise the next block.
+    // No fee guarantees the next block.
     const target = Math.min(Math.max(targetBlocks, 2), this.highestUsableTarget);
     if (target <= 1) return { ratePerKb: 0n, blocks: target };
     let rate = this.combined(Math.floor(target / 2), HALF_SUCCESS, true);
@@ -263,7 +266,7 @@ export class FeeEstimator implements FeeEstimates {
   }
 
   /**
-   * What is to be kept at the end: everything still waiting counts as failed first. Source: `FlushUnconfirmed`, `Write`.
+   * The data to store at shutdown: all waiting transactions first count as failed. Source: `FlushUnconfirmed`, `Write`.
    */
   finish(waiting: Iterable<FeeObserved>): FeeHistory {
     for (const entry of waiting) this.left(entry);
@@ -279,12 +282,12 @@ export class FeeEstimator implements FeeEstimates {
   }
 }
 
-/** Rounded half up; 0 for no answer. */
+/** Rounded half up; 0 for no estimate. */
 function wholeRate(rate: number): bigint {
   return rate < 0 ? 0n : BigInt(Math.round(rate));
 }
 
-/** Source: the line of log of `EstimateMedianVal`. */
+/** Source: the log line of `EstimateMedianVal`. */
 function describeEstimate(target: number, share: number, estimate: RangeEstimate): string {
   const { ratePerKb, pass, fail, decay } = estimate;
   const passed = `feerate: ${shownRate(ratePerKb)} from ${describeRange(pass)}`;
@@ -298,7 +301,7 @@ function describeRange(range: BucketRange): string {
   return `(${shownRate(startRate)} - ${shownRate(endRate)}) ${percent.toFixed(2)}% ${withinTarget.toFixed(1)}/(${totalConfirmed.toFixed(1)} ${inMempool} mem ${leftMempool.toFixed(1)} out)`;
 }
 
-/** Few digits are enough, and few are read. */
+/** A rate with few digits, for the log. */
 function shownRate(rate: number): string {
   return String(Number(rate.toPrecision(6)));
 }

@@ -1,28 +1,28 @@
-/** One address of the book, and what follows from its record alone. Source: Core addrman.h `CAddrInfo`. */
+/** An entry of the address book, and properties that follow from it alone. Source: Core addrman.h `CAddrInfo`. */
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import type { NetAddress } from '../netAddress.js';
 import { HORIZON_SEC, MAX_FAILURES, MAX_RETRIES, MIN_FAIL_SEC } from './limits.js';
 
-/** What the file keeps of an address. IP addresses are 16 bytes, one character each: the shortest form to hold many. */
+/** Stored data of an address. IP addresses are 16 bytes as latin1 strings, the most compact form. */
 export interface StoredEntry {
   readonly ip: string;
   readonly port: number;
   services: bigint;
   timeSec: number;
-  /** IP address of the peer that announced it first. */
+  /** IP address of the peer that announced the address first. */
   readonly source: string;
-  /** 0 when we never reached it. */
+  /** 0 if we never connected to it. */
   lastSuccessSec: number;
-  /** Failures since the last success. */
+  /** Number of failures since the last success. */
   attempts: number;
 }
 
 export interface BookEntry extends StoredEntry {
-  /** 0 when we did not try it since we started. */
+  /** 0 if we have not tried it since the start. */
   lastTrySec: number;
   lastCountedAttemptSec: number;
   isTried: boolean;
-  /** Places in the new table; empty when tried. */
+  /** Slots in the new table; empty if the address is in the tried table. */
   newSlots: number[];
   /** Index in the book's list of all entries. */
   listIndex: number;
@@ -53,7 +53,7 @@ export const addressOf = ({ ip, port }: Pick<StoredEntry, 'ip' | 'port'>): NetAd
   port,
 });
 
-/** Whether the record is so bad that the address may just be dropped. Source: `CAddrInfo::IsTerrible`. */
+/** Whether the address is so bad that it may be dropped. Source: `CAddrInfo::IsTerrible`. */
 export function isTerrible(entry: BookEntry, nowSec: number): boolean {
   const { timeSec, lastTrySec, lastSuccessSec, attempts } = entry;
   if (lastTrySec !== 0 && lastTrySec >= nowSec - 60) return false;
@@ -63,7 +63,7 @@ export function isTerrible(entry: BookEntry, nowSec: number): boolean {
   return nowSec - lastSuccessSec > MIN_FAIL_SEC && attempts >= MAX_FAILURES;
 }
 
-/** How likely the address is taken once it was drawn, compared with a fresh one. Source: `CAddrInfo::GetChance`. */
+/** Probability that a drawn address is accepted, relative to a fresh one. Source: `CAddrInfo::GetChance`. */
 export function selectionChance(entry: BookEntry, nowSec: number): number {
   const sinceTrySec = Math.max(nowSec - entry.lastTrySec, 0);
   return (sinceTrySec < 10 * 60 ? 0.01 : 1) * 0.66 ** Math.min(entry.attempts, 8);

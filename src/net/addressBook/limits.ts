@@ -1,31 +1,31 @@
-/** The measures of the address book. Source: Core addrman.h. */
+/** Sizes and limits of the address book. Source: Core addrman.h. */
 
 export const NEW_BUCKETS = 1024;
 export const TRIED_BUCKETS = 256;
 export const BUCKET_SIZE = 64;
 
-/** Over how many buckets the tried addresses of one group are spread. */
+/** Number of buckets for the tried addresses of one group. */
 export const TRIED_BUCKETS_PER_GROUP = 8;
-/** Over how many buckets the addresses that one source group reports are spread. */
+/** Number of buckets for the addresses announced by one source group. */
 export const NEW_BUCKETS_PER_SOURCE_GROUP = 64;
-/** How many places in the new table one address may take. */
+/** Maximum number of slots of one address in the new table. */
 export const NEW_PLACES_PER_ADDRESS = 8;
 
-/** An address not heard of for so long is as good as gone. */
+/** Addresses not announced for this time are considered gone. */
 export const HORIZON_SEC = 30 * 86_400;
-/** This many failures without a success, and we give an address up. */
+/** Number of failures without any success after which an address is dropped. */
 export const MAX_RETRIES = 3;
-/** This many failures in a row, within at least so long, and we give up an address that once answered. */
+/** Number of successive failures, over at least this time, after which a formerly reachable address is dropped. */
 export const MAX_FAILURES = 10;
 export const MIN_FAIL_SEC = 7 * 86_400;
 
-/** A tried address that answered so recently keeps its place. */
+/** A tried address with a success within this time keeps its slot. */
 export const REPLACEMENT_SEC = 4 * 3600;
-/** Time after which a newcomer gets a contested place in the tried table untested. */
+/** Time after which a new address gets a contested slot of the tried table without a test. */
 export const TEST_WINDOW_SEC = 40 * 60;
-/** How many newcomers may wait for a place in the tried table. */
+/** Maximum number of addresses that wait for a slot in the tried table. */
 export const MAX_COLLISIONS = 10;
 
-/** How much of the book one `getaddr` gets to see. */
+/** Percentage of the book that is sent for a `getaddr`. */
 export const GETADDR_PERCENT = 23;
 export const GETADDR_MAX = 2500;

@@ -1,10 +1,10 @@
 /**
- * The addresses of peers that we know of: those not tried yet, and those that answered. Both tables are of fixed size,
- * and an address's place follows from a keyed hash over its group and its source's group, so that one network range can
- * neither fill the book nor push out what others told. Owns no file and no connection. Source: Core addrman.{h,cpp}.
+ * Known addresses of peers: new ones, which are not tried yet, and tried ones, which we connected to. Both tables have a
+ * fixed size. The slot of an address follows from a keyed hash of its group and its source's group, so one network range can
+ * neither fill the book nor evict the addresses of others. Owns no file and no connection. Source: Core addrman.{h,cpp}.
  *
- * Deviation: an address whose place in the tried table is contested yields after 40 minutes even when it could not be
- * tested (as in later releases of Core), so that addresses out of our reach do not block newcomers for ever.
+ * Deviation: an address with a contested slot in the tried table loses it after 40 minutes even if it could not be tested
+ * (as in later releases of Core). So unreachable addresses do not block new ones forever.
  */
 import type { Logger } from '../../util/logging.js';
 import type { AddressEntry } from '../messages/addr.js';
@@ -21,7 +21,7 @@ import {
 } from './limits.js';
 import { BookTables, type BookSnapshot } from './tables.js';
 
-/** How often the time of an address that we are connected to is renewed. */
+/** Interval at which the time of a connected address is updated. */
 const CONNECTED_INTERVAL_SEC = 20 * 60;
 const KEY_BYTES = 32;
 const HOUR_SEC = 3600;
@@ -36,16 +36,16 @@ export interface PeerAddressBookDeps {
 
 /** An address as chosen for a connection. */
 export interface SelectedAddress extends AddressEntry {
-  /** When we last tried it; 0 when not since we started. */
+  /** Time of our last attempt; 0 if none since the start. */
   readonly lastTrySec: number;
 }
 
 export class PeerAddressBook {
   private readonly deps: PeerAddressBookDeps;
   private tables: BookTables;
-  /** Addresses that answered but whose place in the tried table is taken. */
+  /** Reachable addresses whose slot in the tried table is occupied. */
   private readonly collisions = new Set<BookEntry>();
-  /** 1 at first, so that "never" is earlier. */
+  /** Initially 1, so that 0 ("never") is earlier. */
   private lastGoodSec = 1;
 
   constructor(deps: PeerAddressBookDeps) {
@@ -64,7 +64,7 @@ export class PeerAddressBook {
     return this.size - this.triedCount;
   }
 
-  /** Forgets everything and takes a new key. */
+  /** Removes all addresses and creates a new key. */
   clear(): void {
     this.use(new BookTables(this.deps.random.bytes(KEY_BYTES)));
   }
@@ -76,8 +76,8 @@ export class PeerAddressBook {
   }
 
   /**
-   * Takes up what `source` (its port does not matter) reports, with a time `timePenaltySec` earlier than announced. Returns
-   * how many were new.
+   * Adds addresses announced by `source` (its port is ignored), with times `timePenaltySec` earlier than announced. Returns
+   * the number of new ones.
    */
   add(records: readonly AddressEntry[], source: NetAddress, timePenaltySec = 0): number {
     let added = 0;
@@ -97,7 +97,7 @@ export class PeerAddressBook {
     if (!isRoutable(record.address)) return false;
     const ip = ipKey(record.address);
     const sourceIp = ipKey(source);
-    // A peer knows its own address best.
+    // No penalty for a peer that announces its own address.
     const timePenaltySec = ip === sourceIp ? 0 : penaltySec;
     const known = this.tables.get(ip);
     if (known !== null && !this.update(known, record, timePenaltySec)) return false;
@@ -118,7 +118,7 @@ export class PeerAddressBook {
     });
   }
 
-  /** Takes over what is new about a known address; true when it may take one place more. */
+  /** Updates a known address; returns whether it may get another slot. */
   private update(entry: BookEntry, { timeSec, services }: AddressEntry, timePenaltySec: number): boolean {
     const isOnline = this.deps.nowSec() - timeSec < DAY_SEC;
     const intervalSec = isOnline ? HOUR_SEC : DAY_SEC;
@@ -128,12 +128,15 @@ export class PeerAddressBook {
     entry.services |= services;
     if (timeSec === 0 || (entry.timeSec !== 0 && timeSec <= entry.timeSec)) return false;
     if (entry.isTried || entry.newSlots.length >= NEW_PLACES_PER_ADDRESS) return false;
-    // Each place makes the next one half as likely.
+    // Each slot halves the probability of the next one.
     const odds = 2 ** entry.newSlots.length;
     return odds === 1 || this.deps.random.int(odds) === 0;
   }
 
-  /** Gives the entry the place that follows from this source, if it is free or badly used; false when it has none then. */
+  /**
+   * Puts the entry into the slot for this source, if that is free or has a bad entry. Returns false if the entry then has no
+   * slot.
+   */
   private placeNew(entry: BookEntry, source: string): boolean {
     const { fresh, placement } = this.tables;
     const slot = placement.newSlot(entry, source);
@@ -152,7 +155,7 @@ export class PeerAddressBook {
     return true;
   }
 
-  /** The address answered: it moves to the tried table, unless another one's place would have to be tested first. */
+  /** The address is reachable: moves it to the tried table, unless the present address of its slot must be tested first. */
   good(address: NetAddress, nowSec = this.deps.nowSec(), testBeforeEvict = true): void {
     this.lastGoodSec = nowSec;
     const entry = this.find(address);
@@ -160,7 +163,7 @@ export class PeerAddressBook {
     entry.lastSuccessSec = nowSec;
     entry.lastTrySec = nowSec;
     entry.attempts = 0;
-    // Its time stays: it would reveal our connections.
+    // Its time is not updated, because that would reveal our connections.
     if (entry.isTried || entry.newSlots.length === 0) return;
     const { log } = this.deps;
     if (testBeforeEvict && this.contender(entry) !== null) {
@@ -176,7 +179,7 @@ export class PeerAddressBook {
     this.tables.makeTried(entry);
   }
 
-  /** We try to connect; `countsFailure` unless it may be our own network that is down. */
+  /** Records an attempt to connect. `countsFailure` is false if our own network may be down. */
   attempt(address: NetAddress, countsFailure: boolean, nowSec = this.deps.nowSec()): void {
     const entry = this.find(address);
     if (entry === null) return;
@@ -187,7 +190,7 @@ export class PeerAddressBook {
     }
   }
 
-  /** We were connected until now. */
+  /** Records the end of a connection. */
   connected(address: NetAddress, nowSec = this.deps.nowSec()): void {
     const entry = this.find(address);
     if (entry !== null && nowSec - entry.timeSec > CONNECTED_INTERVAL_SEC) entry.timeSec = nowSec;
@@ -198,7 +201,7 @@ export class PeerAddressBook {
     if (entry !== null) entry.services = services;
   }
 
-  /** An address to connect to, with an even chance from either table; null when there is none. */
+  /** Selects an address to connect to, from either table with equal probability; null if there is none. */
   select(newOnly = false): SelectedAddress | null {
     const { random } = this.deps;
     if (this.size === 0 || (newOnly && this.newCount === 0)) return null;
@@ -211,7 +214,7 @@ export class PeerAddressBook {
     }
   }
 
-  /** A tried address whose place is contested, to be tested; null when none is. */
+  /** Selects a tried address with a contested slot for a test; null if there is none. */
   selectTriedCollision(): SelectedAddress | null {
     if (this.collisions.size === 0) return null;
     const newcomer = [...this.collisions][this.deps.random.int(this.collisions.size)]!;
@@ -223,7 +226,7 @@ export class PeerAddressBook {
     return present === null ? null : selected(present);
   }
 
-  /** Gives contested places to newcomers where the address that has it failed its test. */
+  /** Gives contested slots to the new addresses if the present ones failed their test. */
   resolveCollisions(): void {
     const nowSec = this.deps.nowSec();
     for (const newcomer of this.collisions) {
@@ -251,12 +254,12 @@ export class PeerAddressBook {
     return 'replace';
   }
 
-  /** The entry at the place in the tried table that this entry would get. */
+  /** The present entry in the tried slot of this entry. */
   private contender(entry: BookEntry): BookEntry | null {
     return this.tables.tried.get(this.tables.placement.triedSlot(entry));
   }
 
-  /** A random part of the book, for a peer that asks. */
+  /** A random part of the book, for the response to `getaddr`. */
   getAddresses(): AddressEntry[] {
     const { list } = this.tables;
     const { random } = this.deps;
@@ -282,7 +285,7 @@ export class PeerAddressBook {
     return this.tables.snapshot();
   }
 
-  /** Becomes what was kept. */
+  /** Restores the stored state. */
   restore(snapshot: BookSnapshot): void {
     this.use(BookTables.restore(snapshot));
     const lost = snapshot.fresh.length + snapshot.tried.length - this.size;

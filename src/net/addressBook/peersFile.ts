@@ -17,16 +17,16 @@ import type { BookSnapshot } from './tables.js';
 
 const FORMAT_VERSION = 1;
 const KEY_BYTES = 32;
-/** Tells readers of version 0, which did not look at the version, that they cannot read this. */
+/** Makes version 0 readers, which did not check the version, reject the file. */
 const BUCKET_COUNT_MASK = 1 << 30;
-/** Each address is preceded by the version of the program that wrote it; no one reads it. This is lbrycrd 0.17.3.3. */
+/** Each address is preceded by the client version of its writer, which is ignored on read. This is that of lbrycrd 0.17.3.3. */
 const CLIENT_VERSION = 170_303;
 const ENTRY_BYTES = 62;
 const IP_BYTES = 16;
 
 const MAX_NEW = NEW_BUCKETS * BUCKET_SIZE;
 const MAX_TRIED = TRIED_BUCKETS * BUCKET_SIZE;
-/** What full tables take, and as much again. */
+/** Size of full tables, doubled. */
 const MAX_FILE_BYTES = 2 * (MAX_NEW * (ENTRY_BYTES + 4) + MAX_TRIED * ENTRY_BYTES);
 
 export function formatPeers({ key, fresh, tried, newBuckets }: BookSnapshot): Buffer {
@@ -51,7 +51,7 @@ function writeEntry(writer: Writer, entry: StoredEntry): void {
   writer.i64(BigInt(entry.lastSuccessSec)).i32(entry.attempts);
 }
 
-/** Throws `ReadError` on what is not a book of version 0 or 1. */
+/** Throws `ReadError` if the content is not a book of version 0 or 1. */
 export function parsePeers(content: Buffer): BookSnapshot {
   const reader = new Reader(content);
   const version = reader.u8();
@@ -62,7 +62,7 @@ export function parsePeers(content: Buffer): BookSnapshot {
   const bucketCount = reader.i32() ^ (version === 0 ? 0 : BUCKET_COUNT_MASK);
   const fresh = readEntries(reader, freshCount);
   const tried = readEntries(reader, triedCount);
-  // Places are worth nothing when they are numbered otherwise.
+  // Slots cannot be used if the number of buckets differs.
   if (version !== FORMAT_VERSION || bucketCount !== NEW_BUCKETS)
     return { key, fresh, tried, newBuckets: null };
   const newBuckets = Array.from({ length: NEW_BUCKETS }, () => {
@@ -97,7 +97,7 @@ function readEntry(reader: Reader): StoredEntry {
   return { ip, port, services, timeSec, source, lastSuccessSec, attempts };
 }
 
-/** What was kept may be anything; it must be fit to count on with, and to be kept again. */
+/** Limits a stored number, which may be anything, to a valid range. */
 function between(least: number, value: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
@@ -109,7 +109,7 @@ export class PeersFile {
   private readonly warn: (message: string) => void;
   private readonly queue = new SerialQueue();
 
-  /** `warn` tells the operator and the log of a file that cannot be used. */
+  /** `warn` reports an unusable file to the operator and the log. */
   constructor(
     path: string,
     magic: Buffer,
@@ -122,7 +122,7 @@ export class PeersFile {
     this.warn = warn;
   }
 
-  /** Fills the book from the file; without one, or from a damaged one, the book stays empty. */
+  /** Loads the book from the file. It stays empty if the file is missing or corrupt. */
   async load(book: PeerAddressBook): Promise<void> {
     try {
       const content = await readCheckedFile(this.path, this.magic, MAX_FILE_BYTES);
@@ -140,7 +140,7 @@ export class PeersFile {
     }
   }
 
-  /** Rejects when the disk refuses. */
+  /** Rejects on a disk error. */
   save(book: PeerAddressBook): Promise<void> {
     return this.queue.run(async () => {
       await writeCheckedFile(this.path, this.magic, formatPeers(book.snapshot()));

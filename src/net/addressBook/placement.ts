@@ -1,7 +1,7 @@
 /**
- * Where an address is in the tables: a hash keyed by a secret over its group and the group of its source, so that
- * no one outside can choose a place, and one network range reaches few of them. Source: Core addrman.cpp
- * `GetTriedBucket`, `GetNewBucket`, `GetBucketPosition`.
+ * Computes the slots of an address: a keyed hash of its group and the group of its source. The key is secret, so others
+ * cannot choose slots, and one network range has access to few slots. Source: Core addrman.cpp `GetTriedBucket`,
+ * `GetNewBucket`, `GetBucketPosition`.
  */
 import { sha256d } from '../../crypto/hash.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
@@ -21,7 +21,7 @@ type Placed = Pick<StoredEntry, 'ip' | 'port' | 'source'>;
 const TAG_NEW = 0x4e;
 const TAG_TRIED = 0x4b;
 
-/** The hash of what was written, modulo a power of two up to 2^32. */
+/** The hash of the written data, modulo a power of two up to 2^32. */
 function hashModulo(writer: Writer, modulus: number): number {
   return sha256d(writer.finish()).readUInt32LE(0) % modulus;
 }
@@ -34,7 +34,7 @@ export class Placement {
     this.key = Buffer.from(key);
   }
 
-  /** Where the address is in the new table when reported by `source`; a number below `NEW_BUCKETS` × `BUCKET_SIZE`. */
+  /** Slot in the new table for the source `source`; less than `NEW_BUCKETS` × `BUCKET_SIZE`. */
   newSlot(entry: Placed, source: string): number {
     return this.slotInNewBucket(entry, this.newBucket(entry, source));
   }

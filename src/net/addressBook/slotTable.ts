@@ -1,7 +1,7 @@
 /**
- * A table with a fixed number of slots that gives a random occupied one at once: a list of the occupied slots is kept
- * beside it. Drawing blindly until a slot is occupied, as the reference does, has the same distribution but takes long
- * in a nearly empty table.
+ * A table with a fixed number of slots and a list of the occupied ones, from which a random one is drawn in constant time.
+ * The reference draws random slots until one is occupied, which has the same distribution but is slow in a nearly empty
+ * table.
  */
 import type { RandomSource } from '../messageHandler.js';
 

@@ -1,26 +1,26 @@
 /**
- * The structure beneath the address book: every entry once in a shuffled list, by IP address, and in the slots of the new
- * or the tried table. Invariant: an entry is either tried and has one tried slot, or has one to eight new slots. Knows
- * nothing of time or trust. Source: Core addrman.cpp `Create`, `Delete`, `ClearNew`, `MakeTried`, `Unserialize`.
+ * Data structure of the address book: every entry is in a shuffled list, in a map by IP address, and in slots of the new or
+ * the tried table. Invariant: an entry has either one tried slot, or one to eight new slots. It has no rules of time or
+ * trust. Source: Core addrman.cpp `Create`, `Delete`, `ClearNew`, `MakeTried`, `Unserialize`.
  */
 import { makeEntry, type BookEntry, type StoredEntry } from './entry.js';
 import { BUCKET_SIZE, NEW_BUCKETS, NEW_PLACES_PER_ADDRESS, TRIED_BUCKETS } from './limits.js';
 import { Placement } from './placement.js';
 import { SlotTable } from './slotTable.js';
 
-/** State that is stored over a restart. */
+/** State that is stored across restarts. */
 export interface BookSnapshot {
   /** The secret of the placement, 32 bytes. */
   readonly key: Buffer;
   readonly fresh: readonly StoredEntry[];
   readonly tried: readonly StoredEntry[];
-  /** For each bucket of the new table the indices into `fresh`; null when places must be found again. */
+  /** For each bucket of the new table the indexes into `fresh`; null if slots must be computed again. */
   readonly newBuckets: readonly (readonly number[])[] | null;
 }
 
 export class BookTables {
   readonly placement: Placement;
-  /** All entries, in an order that draws keep shuffling. */
+  /** All entries. Drawing shuffles the order. */
   readonly list: BookEntry[] = [];
   readonly fresh = new SlotTable<BookEntry>(NEW_BUCKETS * BUCKET_SIZE);
   readonly tried = new SlotTable<BookEntry>(TRIED_BUCKETS * BUCKET_SIZE);
@@ -38,7 +38,7 @@ export class BookTables {
     return this.byIp.get(entry.ip) === entry;
   }
 
-  /** Lists an entry whose IP address is not listed yet; the caller gives it a slot or forgets it. */
+  /** Adds an entry whose IP address is not in the list. The caller must give it a slot or remove it. */
   enlist(stored: StoredEntry): BookEntry {
     const entry = makeEntry(stored);
     this.byIp.set(entry.ip, entry);
@@ -47,7 +47,7 @@ export class BookTables {
     return entry;
   }
 
-  /** Takes an entry without slots off the list. */
+  /** Removes an entry without slots from the list. */
   forget(entry: BookEntry): void {
     this.swapListed(entry.listIndex, this.list.length - 1);
     this.list.pop();
@@ -64,7 +64,10 @@ export class BookTables {
     first.listIndex = b;
   }
 
-  /** Puts the entry into a slot of the new table; the address that has it loses it, and is forgotten if it was the last. */
+  /**
+   * Puts the entry into a slot of the new table. The former entry of the slot is removed from the list if it was its last
+   * one.
+   */
   placeNew(slot: number, entry: BookEntry): void {
     const present = this.fresh.get(slot);
     if (present !== null) {
@@ -76,7 +79,7 @@ export class BookTables {
     entry.newSlots.push(slot);
   }
 
-  /** Moves an entry to the tried table; the address that has its place goes back to the new table. */
+  /** Moves an entry to the tried table. The former entry of its slot moves back to the new table. */
   makeTried(entry: BookEntry): void {
     for (const slot of entry.newSlots) this.fresh.clear(slot);
     entry.newSlots = [];
@@ -101,7 +104,7 @@ export class BookTables {
     return { key: this.placement.key, fresh, tried, newBuckets };
   }
 
-  /** What was kept; what finds no place, or is there twice, is left out. */
+  /** Restores stored entries; those without a free slot and duplicates are left out. */
   static restore({ key, fresh, tried, newBuckets }: BookSnapshot): BookTables {
     const tables = new BookTables(key);
     const entries = fresh.map((stored) => (tables.get(stored.ip) === null ? tables.enlist(stored) : null));

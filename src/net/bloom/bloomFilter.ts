@@ -1,6 +1,6 @@
 /**
- * The filter by which a light client says which transactions it wants (BIP37). Owns the bits and the matching; peers and
- * messages are not known here. Source: Core bloom.cpp `CBloomFilter`.
+ * The bloom filter with which a light client selects transactions (BIP37). Owns the bits and the matching, not peers or
+ * messages. Source: Core bloom.cpp `CBloomFilter`.
  */
 import {
   TX_FIRST_INPUT,
@@ -25,34 +25,34 @@ import { atOnce, type Slices } from '../../util/slices.js';
 import type { FilterLoadMessage } from '../messages/filters/filterload.js';
 import { murmur3 } from './murmur3.js';
 
-/** Bytes: 20,000 items at a false positive rate below 0.1%, or 10,000 below 0.0001%. */
+/** Maximum size in bytes: 20,000 items at a false positive rate below 0.1%, or 10,000 below 0.0001%. */
 export const MAX_BLOOM_FILTER_SIZE = 36_000;
 export const MAX_HASH_FUNCTIONS = 50;
 
-/** The lower two bits of the flags: which outputs enter the filter when they match, so that their spending matches too. */
+/** The lower two bits of the flags: which matching outputs are added to the filter, so that their spends match too. */
 export const BLOOM_UPDATE = { none: 0, all: 1, publicKeysOnly: 2 } as const;
 const UPDATE_MASK = 3;
 
-/** Hashes between two pauses: they take some hundred microseconds, unless what is hashed is long. */
+/** Hashes between two yields: they take some hundred microseconds, unless items are long. */
 const HASHES_AT_ONCE = 2048;
-/** Items from this length on are hashed with a pause after each time. */
+/** Minimum length of items that are hashed with a yield after each hash. */
 const LONG_ITEM_BYTES = 4096;
 
-/** Between the seeds of two hash functions; leaves enough bits different. */
+/** Difference between the seeds of two hash functions; it keeps them sufficiently different. */
 export const SEED_STEP = 0xfba4c795;
 const LN2 = Math.LN2;
 
 export interface BloomFilterOptions {
-  /** Items that it should hold. */
+  /** Number of items for which it is designed. */
   readonly elements: number;
-  /** Chance, when it holds them, that another item seems to be among them. */
+  /** Probability that another item seems to be in the full filter. */
   readonly falsePositiveRate: number;
   /** Unsigned 32-bit. */
   readonly tweak: number;
   readonly flags: number;
 }
 
-/** Whether a filter keeps to the limits; one that does not costs 100 points. Source: `IsWithinSizeConstraints`. */
+/** Whether a filter is within the limits; otherwise the peer is punished with 100 points. Source: `IsWithinSizeConstraints`. */
 export function isWithinFilterLimits({ data, hashFunctions }: FilterLoadMessage): boolean {
   return data.length <= MAX_BLOOM_FILTER_SIZE && hashFunctions <= MAX_HASH_FUNCTIONS;
 }
@@ -62,10 +62,10 @@ export class BloomFilter {
   private readonly hashFunctions: number;
   private readonly tweak: number;
   private readonly flags: number;
-  /** All bits are set: everything matches, at no cost. */
+  /** All bits are set: every item matches without hashing. */
   private isFull: boolean;
   private isEmpty: boolean;
-  /** Hashes since the last pause; longer items count for more. */
+  /** Hashes since the last yield; long items count more. */
   private hashes = 0;
 
   private constructor(data: Buffer, hashFunctions: number, tweak: number, flags: number) {
@@ -73,17 +73,17 @@ export class BloomFilter {
     this.hashFunctions = hashFunctions;
     this.tweak = tweak;
     this.flags = flags;
-    // Without bytes it is full: a filter of no size cannot be asked.
+    // A filter without bytes counts as full, since it cannot be queried.
     this.isFull = data.every((byte) => byte === 0xff);
     this.isEmpty = data.every((byte) => byte === 0);
   }
 
-  /** The filter that a peer sent, within the limits; its bytes are copied. */
+  /** The filter of a peer, which must be within the limits; its bytes are copied. */
   static parse({ data, hashFunctions, tweak, flags }: FilterLoadMessage): BloomFilter {
     return new BloomFilter(Buffer.from(data), hashFunctions, tweak, flags);
   }
 
-  /** The best empty filter for its purpose, as far as the limits allow one. */
+  /** The optimal empty filter for these parameters, within the limits. */
   static create({ elements, falsePositiveRate, tweak, flags }: BloomFilterOptions): BloomFilter {
     const bits = Math.floor((-1 / LN2 ** 2) * elements * Math.log(falsePositiveRate));
     const size = Math.floor(Math.min(bits, MAX_BLOOM_FILTER_SIZE * 8) / 8);
@@ -91,7 +91,7 @@ export class BloomFilter {
     return new BloomFilter(Buffer.alloc(size), Math.min(functions, MAX_HASH_FUNCTIONS), tweak, flags);
   }
 
-  /** The filter that everything passes: what a cleared filter is. */
+  /** A filter that matches everything: the state after a clear. */
   static matchAll(): BloomFilter {
     return new BloomFilter(Buffer.alloc(0), 0, 0, 0);
   }
@@ -121,7 +121,7 @@ export class BloomFilter {
     return true;
   }
 
-  /** `contains` in slices, for what may be as long as a block. */
+  /** `contains` in slices, for items that may be as long as a block. */
   private *containsItem(item: Bytes): Slices<boolean> {
     if (item.length <= LONG_ITEM_BYTES || this.isFull || this.isEmpty) return this.contains(item);
     for (let i = 0; i < this.hashFunctions; i++, yield) if (!this.hasBit(i, item)) return false;
@@ -134,7 +134,7 @@ export class BloomFilter {
     return (this.data[bit >> 3]! & (1 << (bit & 7))) !== 0;
   }
 
-  /** Whether this much was hashed that it is time for a pause. */
+  /** Whether a yield is due. */
   private isPauseDue(): boolean {
     if (this.hashes < HASHES_AT_ONCE) return false;
     this.hashes = 0;
@@ -142,9 +142,9 @@ export class BloomFilter {
   }
 
   /**
-   * Whether transaction `tx` of what `bytes` and `parsed` describe (a block or a single transaction) is wanted: by its
-   * id, by a push of an output script or of a scriptSig, or by an output that it spends. Outputs that match enter the
-   * filter as its flags say. Source: `IsRelevantAndUpdate`.
+   * Whether transaction `tx` of what `bytes` and `parsed` describe (a block or a single transaction) matches: by its id, by
+   * a push in an output script or a scriptSig, or by an output that it spends. Matching outputs are added to the filter
+   * according to its flags. Source: `IsRelevantAndUpdate`.
    */
   isRelevantAndUpdate(bytes: Buffer, parsed: ParsedBlock, tx: number): boolean {
     return atOnce(this.isRelevantAndUpdateInSlices(bytes, parsed, tx));
@@ -190,7 +190,7 @@ export class BloomFilter {
     return false;
   }
 
-  /** Whether one of the pushes before the first broken one, if it is not empty, is in the filter. */
+  /** Whether a non-empty push before the first invalid one is in the filter. */
   private *containsPush(script: Bytes): Slices<boolean> {
     for (let at = 0; at < script.length;) {
       if (this.isPauseDue()) yield;

@@ -1,4 +1,4 @@
-/** MurmurHash3 (x86, 32 bits), by which bloom filters choose their bits. Source: Core hash.cpp `MurmurHash3`. */
+/** MurmurHash3 (x86, 32 bits), the hash function of bloom filters. Source: Core hash.cpp `MurmurHash3`. */
 import type { Bytes } from '../../util/bytes.js';
 
 const C1 = 0xcc9e2d51;
@@ -9,7 +9,7 @@ function scramble(word: number): number {
   return Math.imul((k << 15) | (k >>> 17), C2);
 }
 
-/** Unsigned 32-bit; the seed is taken modulo 2^32. */
+/** Unsigned 32-bit result; the seed is taken modulo 2^32. */
 export function murmur3(seed: number, data: Bytes): number {
   const whole = data.length & ~3;
   let h = seed | 0;

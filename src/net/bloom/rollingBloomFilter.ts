@@ -1,6 +1,6 @@
 /**
- * Remembers the last this many items, and up to half as many before them, in little memory; now and then it takes another
- * item for one of them. Source: Core bloom.cpp `CRollingBloomFilter`.
+ * A set of the last `items` items, and of up to half as many before them, in little memory, with false positives. Source:
+ * Core bloom.cpp `CRollingBloomFilter`.
  */
 import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -8,17 +8,17 @@ import { SEED_STEP } from './bloomFilter.js';
 import { murmur3 } from './murmur3.js';
 
 const MAX_HASH_FUNCTIONS = 50;
-/** Above it a bit's place would not be exact in floating point. */
+/** Maximum number of words for which bit positions are exact in floating point. */
 const MAX_WORDS = 2 ** 21;
 
 /**
- * Each place holds a generation, 0 for none and 1 to 3, as a bit in each of two planes. A new generation begins with
- * every half of the items and takes the number of the oldest, whose places are wiped.
+ * Each cell has a generation, 0 for none or 1 to 3, stored as one bit in each of two planes. After every half of `items` a
+ * new generation starts. It reuses the number of the oldest one, whose cells are cleared.
  */
 export class RollingBloomFilter {
   private readonly hashFunctions: number;
   private readonly itemsPerGeneration: number;
-  /** Words of 64 places. */
+  /** Number of words, each with 64 cells. */
   private readonly words: number;
   private readonly low: Uint32Array;
   private readonly high: Uint32Array;
@@ -28,8 +28,8 @@ export class RollingBloomFilter {
   private itemsThisGeneration = 0;
 
   /**
-   * For the last `items` at a false positive rate. `randomTweak` gives an unsigned 32-bit number, a new one at each
-   * reset, by which no one can foresee which items are confused.
+   * For the last `items` at a false positive rate. `randomTweak` gives an unsigned 32-bit number, a new one at each reset,
+   * so that false positives are not predictable.
    */
   constructor(items: number, falsePositiveRate: number, randomTweak: () => number) {
     const logRate = Math.log(falsePositiveRate);
@@ -81,7 +81,7 @@ export class RollingBloomFilter {
     return murmur3(Math.imul(hashFunction, SEED_STEP) + this.tweak, item);
   }
 
-  /** The half word of a hash: the word by its upper bits (a multiplication in place of a division), the bit by its lower six. */
+  /** The cell of a hash: the word from its upper bits (by multiplication instead of division), the bit from its lower six. */
   private placeOf(hash: number): number {
     const word = Math.floor((hash * this.words) / 2 ** 32);
     return word * 2 + ((hash >>> 5) & 1);

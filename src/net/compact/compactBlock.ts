@@ -1,6 +1,6 @@
 /**
- * Blocks as short ids (BIP152): making such a message, and putting the block together again from what is at hand. Owns
- * no peer and no mempool: transactions are handed in. Source: Core blockencodings.cpp.
+ * Compact blocks (BIP152): builds the message, and reconstructs a block from it and known transactions. Owns no peer and no
+ * mempool: the caller passes the transactions. Source: Core blockencodings.cpp.
  */
 import {
   MAX_BLOCK_SERIALIZED_SIZE,
@@ -27,13 +27,16 @@ const MAX_INDEX = 0xffff;
 /** Offset of the compact target in a header; zero makes the header null. */
 const BITS_OFFSET = 104;
 
-/** The hash of a compact block's short ids: its key is of the header and the nonce. Source: `FillShortTxIDSelector`. */
+/**
+ * The SipHash of a compact block's short ids; its key is derived from the header and the nonce. Source:
+ * `FillShortTxIDSelector`.
+ */
 export function shortIdHash(header: Bytes, nonce: bigint): SipHash {
   const digest = sha256(new Writer(HEADER_SIZE_BYTES + 8).raw(header).u64(nonce).finish());
   return new SipHash(digest.subarray(0, SIP_KEY_SIZE_BYTES));
 }
 
-/** Transaction `index` of a block as peers with BIP144 read it, or the others. */
+/** Serialization of transaction `index` of a block, with or without witness (BIP144). */
 function rawTransactionAt({ raw, parsed }: LoadedBlock, index: number, withWitness: boolean): Buffer {
   const bytes = txBytes(raw, parsed, index);
   const hasWitness = (parsed.txs[index * TX_STRIDE + TX_FLAGS]! & TX_HAS_WITNESS) !== 0;
@@ -62,7 +65,7 @@ export function buildCompactBlock(
   return { header, nonce, shortIds, prefilled: [{ index: 0, raw: rawTransactionAt(block, 0, withWitness) }] };
 }
 
-/** The transactions that a getblocktxn asks for, or null when the block has not this many (which costs 100 points). */
+/** The transactions requested by a getblocktxn; null if an index is too high (which costs 100 points). */
 export function pickTransactions(
   block: LoadedBlock,
   indexes: readonly number[],
@@ -72,7 +75,7 @@ export function pickTransactions(
   return indexes.map((index) => rawTransactionAt(block, index, withWitness));
 }
 
-/** A transaction that may belong to the block: of the mempool, or one that recently was in it. */
+/** A transaction that may be in the block: one that is in the mempool, or was until recently. */
 export interface Candidate {
   readonly wtxid: Bytes;
   /** Serialized with witness. */
@@ -80,8 +83,8 @@ export interface Candidate {
 }
 
 /**
- * `invalid`: the peer sent what no one may send; `failed`: it cannot be assembled, which is not a fault, and the
- * whole block must be fetched. Source: `ReadStatus`.
+ * `invalid`: the message violates the protocol. `failed`: the block cannot be reconstructed, which is not a fault, and must
+ * be requested in full. Source: `ReadStatus`.
  */
 export type Unreadable = { readonly status: 'invalid' | 'failed' };
 export type BeginResult = { readonly status: 'ok'; readonly partial: PartialBlock } | Unreadable;
@@ -90,7 +93,7 @@ export type CompleteResult = { readonly status: 'ok'; readonly block: LoadedBloc
 const INVALID: Unreadable = { status: 'invalid' };
 const FAILED: Unreadable = { status: 'failed' };
 
-/** A block with some of its transactions. Holds views of the message. Source: `PartiallyDownloadedBlock`. */
+/** A partly reconstructed block. It has views of the message. Source: `PartiallyDownloadedBlock`. */
 export class PartialBlock {
   /** 112 bytes. */
   readonly header: Buffer;
@@ -98,7 +101,7 @@ export class PartialBlock {
   /** Transactions by position in the block; null if missing. */
   private readonly txs: (Bytes | null)[];
   private readonly table: ShortIdTable;
-  /** Transaction of a short id by number; `AMBIGUOUS` for more than one. */
+  /** Transactions by number of the short id; `AMBIGUOUS` if several match. */
   private readonly found: (Candidate | typeof AMBIGUOUS | undefined)[];
   private readonly prefilledCount: number;
   private matches = 0;
@@ -121,7 +124,7 @@ export class PartialBlock {
     if (header.readUInt32LE(BITS_OFFSET) === 0 || count === 0 || count > MAX_TRANSACTIONS) return INVALID;
     const txs = Array.from<Bytes | null>({ length: count }).fill(null);
     for (const [i, { index, raw }] of prefilled.entries()) {
-      // A place that neither the short ids nor the prefilled ones before it reach would stay empty.
+      // An index beyond all short ids and earlier prefilled transactions would leave an empty position.
       if (isNullTransaction(raw) || index > MAX_INDEX || index > shortIdCount + i) return INVALID;
       txs[index] = raw;
     }
@@ -130,8 +133,8 @@ export class PartialBlock {
   }
 
   /**
-   * Takes what belongs to the block from among the candidates; may be called with one portion after the other. Two
-   * different transactions for one place leave it empty. Returns whether more would be of use.
+   * Adds the candidates that belong to the block; may be called several times. If two different transactions match a
+   * position, it stays empty. Returns whether more candidates can be useful.
    */
   fill(candidates: Iterable<Candidate>): boolean {
     const { sip, table, found } = this;
@@ -143,7 +146,7 @@ export class PartialBlock {
       const other = found[number];
       if (other === undefined) {
         found[number] = candidate;
-        // As in the reference, one more that fits a place is not looked for once all are taken.
+        // As in the reference, the search ends when all positions are filled, without a check for further matches.
         if (++this.matches === table.count) return false;
       } else if (other !== AMBIGUOUS && !equalBytes(other.wtxid, candidate.wtxid)) {
         found[number] = AMBIGUOUS;
@@ -153,12 +156,12 @@ export class PartialBlock {
     return true;
   }
 
-  /** How many transactions came with the message, and how many were among the candidates. */
+  /** Numbers of prefilled transactions, of those found among the candidates, and of all. */
   get counts(): { prefilled: number; found: number; total: number } {
     return { prefilled: this.prefilledCount, found: this.matches, total: this.txs.length };
   }
 
-  /** Places of the transactions to be asked for, ascending. */
+  /** Positions of the missing transactions, ascending. */
   missing(): number[] {
     const places: number[] = [];
     let number = 0;
@@ -174,8 +177,8 @@ export class PartialBlock {
   }
 
   /**
-   * The block, given the missing transactions in order; once only. It is whole and has the header's merkle root, and no
-   * other rule was checked. Source: `FillBlock`.
+   * Completes the block with the missing transactions in order. May be called only once. The merkle root is checked, but no
+   * other rule. Source: `FillBlock`.
    */
   complete(missing: readonly Bytes[]): CompleteResult {
     assert(!this.isSpent, 'a partial block is completed once');
@@ -192,20 +195,20 @@ export class PartialBlock {
   }
 }
 
-/** More than one candidate has the short id. */
+/** Several candidates match the short id. */
 const AMBIGUOUS = Symbol('ambiguous');
 
 function assemble(header: Buffer, txs: readonly Bytes[]): CompleteResult {
   let size = HEADER_SIZE_BYTES + compactSizeLength(txs.length);
   for (const tx of txs) size += tx.length;
-  // No such block is valid; a mempool is large enough to make one of hundreds of megabytes.
+  // A larger block is invalid; a large mempool could otherwise result in a block of hundreds of megabytes.
   if (size > MAX_BLOCK_SERIALIZED_SIZE) return FAILED;
   const writer = new Writer(size).raw(header).compactSize(txs.length);
   for (const tx of txs) writer.raw(tx);
   try {
     const block = loadBlock(writer.finish());
     const { merkleRoot, mutated } = block.parsed;
-    // Another transaction with the same short id, most likely.
+    // Most likely another transaction has the same short id.
     if (mutated || !equalBytes(merkleRoot, block.header.merkleRoot)) return FAILED;
     return { status: 'ok', block };
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
- * What each peer said about compact blocks (BIP152), and which three of them shall send new blocks unasked: those that
- * last gave us a new block. Source: Core net_processing.cpp `SENDCMPCT`, `MaybeSetPeerAsAnnouncingHeaderAndIDs`.
+ * Compact block settings of each peer (BIP152), and the three peers that send new blocks without a request (high-bandwidth
+ * mode): those that most recently sent us a new block. Source: Core net_processing.cpp `SENDCMPCT`,
+ * `MaybeSetPeerAsAnnouncingHeaderAndIDs`.
  */
 import type { Payload } from '../messages/table.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
@@ -10,16 +11,16 @@ const COMPACT_BLOCKS_VERSION = 70_014;
 /** Compact block version with witnesses, which we use. */
 const WITNESS_VERSION = 2n;
 const PLAIN_VERSION = 1n;
-/** Peers that send new blocks unasked. */
+/** Maximum number of peers in high-bandwidth mode. */
 const MAX_UNASKED = 3;
 
 interface CompactPeer {
-  /** True if the peer announced a known version; the first one decides what is sent. */
+  /** Whether the peer announced a known version; the first one determines what is sent. */
   speaks: boolean;
   wantsWitness: boolean;
-  /** The peer wants new blocks in high-bandwidth mode. */
+  /** Whether the peer wants new blocks in high-bandwidth mode. */
   prefersCompact: boolean;
-  /** The peer sends the version that we use. */
+  /** Whether the peer sends the version that we use. */
   supportsWanted: boolean;
 }
 
@@ -35,7 +36,7 @@ export class CompactPeers implements MessageHandler {
     sendcmpct: (peer: Peer, message: Payload<'sendcmpct'>) => this.onSendCompact(peer, message),
   };
   private readonly own = new Map<number, CompactPeer>();
-  /** Peers asked for high-bandwidth compact blocks, the least recently useful first. */
+  /** Peers asked for high-bandwidth mode, the least recently useful first. */
   private unasked: Peer[] = [];
 
   onReady(peer: Peer): void {
@@ -53,17 +54,17 @@ export class CompactPeers implements MessageHandler {
     return this.own.get(peer.id) ?? SILENT;
   }
 
-  /** Whether it wants new blocks in compact form, unasked. */
+  /** Whether the peer wants new blocks in compact form without a request. */
   prefersCompact(peer: Peer): boolean {
     return this.of(peer).prefersCompact;
   }
 
-  /** Whether compact blocks for it have witnesses (version 2). */
+  /** Whether compact blocks for the peer include witnesses (version 2). */
   wantsWitness(peer: Peer): boolean {
     return this.of(peer).wantsWitness;
   }
 
-  /** Whether it sends compact blocks of the version that we want. */
+  /** Whether the peer sends compact blocks of the version that we use. */
   supportsWanted(peer: Peer): boolean {
     return this.of(peer).supportsWanted;
   }
@@ -81,7 +82,7 @@ export class CompactPeers implements MessageHandler {
     own.supportsWanted ||= isWitness;
   }
 
-  /** The peer gave us a new block that is valid: it shall send the next ones unasked. */
+  /** The peer sent us a new valid block: asks it for high-bandwidth mode. */
   noteUseful(peer: Peer): void {
     const own = this.of(peer);
     if (peer.isGone || !own.supportsWanted) return;

@@ -1,6 +1,6 @@
 /**
- * Blocks that come in compact form: assembled from the mempool, with what is missing asked for, or fetched whole where
- * that does not help. Source: Core net_processing.cpp `CMPCTBLOCK`, `BLOCKTXN`; BIP152.
+ * Receives compact blocks: reconstructs them with mempool transactions, requests missing transactions, or requests the full
+ * block if that fails. Source: Core net_processing.cpp `CMPCTBLOCK`, `BLOCKTXN`; BIP152.
  */
 import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
 import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
@@ -18,9 +18,9 @@ import { PartialBlock, type Candidate } from './compactBlock.js';
 import type { CompactPeers } from './compactPeers.js';
 import type { ExtraTransactions } from './extraTransactions.js';
 
-/** Distance from the tip up to which the mempool helps to complete a block. */
+/** Maximum height above the tip at which mempool transactions can help to reconstruct a block. */
 const MAX_AHEAD = 2;
-/** Transactions of the mempool that are looked at in one go. */
+/** Mempool transactions processed between two yields. */
 const PORTION = 2000;
 
 export interface CompactRelayDeps extends SyncDeps {
@@ -73,7 +73,7 @@ export class CompactRelay implements MessageHandler {
     await this.followAnnouncement(state, id, message);
   }
 
-  /** What to do about a compact block whose header is right and whose data is not here. */
+  /** Handles a compact block with a valid header whose data is not stored. */
   private async followAnnouncement(
     state: SyncPeer,
     id: number,
@@ -84,7 +84,7 @@ export class CompactRelay implements MessageHandler {
     const { peer } = state;
     const flying = inFlight.get(id);
     const isBeaten = headers.compareWork(id, chain.tip) <= 0;
-    // We know better, or had it and pruned it: then the mempool is of no use.
+    // We have a better chain, or had the block and pruned it. Then the mempool cannot help.
     if (isBeaten || headers.txCount(id) !== 0) {
       if (flying) requests.askWhole(state, id);
       return;
@@ -102,7 +102,7 @@ export class CompactRelay implements MessageHandler {
     else await this.reconstructAtOnce(peer, id, message);
   }
 
-  /** Puts the block together as far as it goes, and asks for the rest. */
+  /** Reconstructs the block as far as possible, and requests the missing transactions. */
   private async reconstruct(state: SyncPeer, id: number, message: Payload<'cmpctblock'>): Promise<void> {
     const { inFlight, log } = this.deps;
     const { peer } = state;
@@ -118,14 +118,14 @@ export class CompactRelay implements MessageHandler {
     }
     entry.partial = begun.partial;
     await this.fill(peer, begun.partial);
-    // It may have come from elsewhere meanwhile.
+    // The block may have been received from another peer meanwhile.
     if (peer.isGone || inFlight.get(id) !== entry) return;
     const indexes = begun.partial.missing();
     if (indexes.length === 0) await this.complete(state, entry, []);
     else peer.send('getblocktxn', { blockHash: headerHash(message.header), indexes });
   }
 
-  /** The peer sent what no one may send; or two transactions have the same short id, and the whole block is needed. */
+  /** Ends the reconstruction: the peer violated the protocol, or short ids collide and the full block is needed. */
   private giveUp(state: SyncPeer, id: number, status: 'invalid' | 'failed', reason: string): void {
     if (status === 'failed') {
       this.deps.requests.askWhole(state, id);
@@ -150,8 +150,8 @@ export class CompactRelay implements MessageHandler {
   }
 
   /**
-   * The block is asked of another peer already, or this one owes us too many: perhaps nothing is missing. What cannot be
-   * assembled is forgotten.
+   * The block is already requested from another peer, or this peer has too many pending requests. Tries to reconstruct it
+   * without a request, since no transactions may be missing. Otherwise it is dropped.
    */
   private async reconstructAtOnce(peer: Peer, id: number, message: Payload<'cmpctblock'>): Promise<void> {
     const { chain, inFlight, receiver } = this.deps;
@@ -162,7 +162,7 @@ export class CompactRelay implements MessageHandler {
     const completed = begun.partial.complete([]);
     if (completed.status !== 'ok' || peer.isGone) return;
     await receiver.take(peer, completed.block, { requested: true, mayPunish: false });
-    // Only now: a peer that tampers with a block must not keep us from getting it.
+    // Checked only now, so that a peer that tampers with a block cannot keep us from getting the valid one.
     if (headers.hasStatus(id, STATUS.validTransactions) && !headers.isFailed(id)) inFlight.receive(id);
   }
 
@@ -199,7 +199,7 @@ export class CompactRelay implements MessageHandler {
         `Successfully reconstructed block ${hashToHex(completed.block.hash)} with ${prefilled} txn prefilled, ${found} txn from mempool and ${txs.length} txn requested`,
     );
     inFlight.receive(entry.id);
-    // Others may pass a block on before they have checked it whole: no one is punished for its content.
+    // Peers may relay a block before its full validation, so they are not punished for its content.
     await receiver.take(peer, completed.block, { requested: true, mayPunish: false });
   }
 }

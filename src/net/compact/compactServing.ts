@@ -1,5 +1,5 @@
 /**
- * Gives transactions of a block to a peer that got it in compact form. Source: Core net_processing.cpp `GETBLOCKTXN`,
+ * Sends transactions of a block to a peer that received it in compact form. Source: Core net_processing.cpp `GETBLOCKTXN`,
  * `SendBlockTransactions`.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
@@ -15,7 +15,10 @@ import type { SyncDeps } from '../sync/syncDeps.js';
 import { pickTransactions } from './compactBlock.js';
 import type { CompactPeers } from './compactPeers.js';
 
-/** For deeper blocks the whole is sent: a peer that causes much reading must accept much data. */
+/**
+ * Maximum depth. For deeper blocks the full block is sent, so that a peer that causes large reads must also receive much
+ * data.
+ */
 const MAX_DEPTH = 10;
 
 export interface CompactServingDeps extends Pick<SyncDeps, 'chain' | 'log'> {

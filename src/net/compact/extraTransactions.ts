@@ -1,6 +1,7 @@
 /**
- * Transactions that are in no mempool and may yet be in a block: orphans, refused and replaced ones, the last this many
- * (`-blockreconstructionextratxn`). Source: Core net_processing.cpp `vExtraTxnForCompact`, `AddToCompactExtraTransactions`.
+ * The latest transactions that are not in the mempool but may be in a block: orphans, rejected and replaced ones.
+ * `-blockreconstructionextratxn` limits their number. Source: Core net_processing.cpp `vExtraTxnForCompact`,
+ * `AddToCompactExtraTransactions`.
  */
 import type { Candidate } from './compactBlock.js';
 
@@ -13,7 +14,7 @@ export class ExtraTransactions {
     this.capacity = options.capacity;
   }
 
-  /** Keeps a transaction; the oldest goes for it. `bytes` with witness, and kept as they are. */
+  /** Adds a transaction and removes the oldest. `bytes` are serialized with witness, and are not copied. */
   add(transaction: Candidate): void {
     if (this.capacity <= 0) return;
     this.ring[this.next] = transaction;

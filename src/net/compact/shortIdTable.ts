@@ -1,19 +1,19 @@
 /**
- * The short ids of a compact block, to be found by id. A peer chooses them as it likes: a table in which too many meet
- * is refused, so that looking up stays cheap. Source: Core blockencodings.cpp `InitData`.
+ * Hash table of the short ids of a compact block. A peer can choose them freely, so a table with an overfull bucket is
+ * rejected to bound the cost of lookups. Source: Core blockencodings.cpp `InitData`.
  */
 import { SHORT_ID_SIZE_BYTES } from '../messages/cmpctblock.js';
 
-/** By chance, this many in one bucket are exceeded about once in a million blocks of 16,000 transactions. */
+/** Maximum number of ids in a bucket. Random ids exceed it about once in a million blocks of 16,000 transactions. */
 const MAX_PER_BUCKET = 12;
 
 export class ShortIdTable {
-  /** How many ids there are. */
+  /** Number of ids. */
   readonly count: number;
   private readonly mask: number;
   private readonly low: Uint32Array;
   private readonly high: Uint16Array;
-  /** One more than the number of a bucket's last id, and for each id that of the one before it in its bucket; 0: none. */
+  /** For each bucket the number of its last id plus one, and for each id that of the previous id in its bucket; 0 for none. */
   private readonly last: Uint32Array;
   private readonly before: Uint32Array;
 
@@ -27,7 +27,7 @@ export class ShortIdTable {
     this.before = new Uint32Array(count);
   }
 
-  /** `shortIds` has 6 bytes each, little endian; null when two are equal or they are too unevenly distributed. */
+  /** `shortIds` has 6 bytes for each id, little endian. Null if two ids are equal, or if they are too unevenly distributed. */
   static build(shortIds: Buffer): ShortIdTable | null {
     const table = new ShortIdTable(shortIds.length / SHORT_ID_SIZE_BYTES);
     for (let number = 0; number < table.count; number++) {

@@ -1,8 +1,8 @@
-/** Addresses of nodes and when they were last heard of. Source: Core protocol.h `ADDR`, `CAddress`. */
+/** Addresses of nodes with their last seen times. Source: Core protocol.h `ADDR`, `CAddress`. */
 import { readNetAddress, writeNetAddress, type NetAddress } from '../netAddress.js';
 import { MAX_PAYLOAD_BYTES, readItems, type MessageCodec } from './codec.js';
 
-/** Addresses of one message; more cost 20 points. */
+/** Maximum number of addresses in a message; more cost 20 points. */
 export const MAX_ADDRESSES = 1000;
 const ENTRY_SIZE = 30;
 
@@ -14,7 +14,7 @@ export interface AddressEntry {
 }
 
 export interface AddrMessage {
-  /** One above `MAX_ADDRESSES` at most, however many came. */
+  /** At most `MAX_ADDRESSES` + 1 entries, however many were received. */
   readonly addresses: readonly AddressEntry[];
 }
 

@@ -1,11 +1,11 @@
-/** Transactions of a block that were asked for (BIP152). Source: Core blockencodings.h `BlockTransactions`. */
+/** Requested transactions of a block (BIP152). Source: Core blockencodings.h `BlockTransactions`. */
 import { readRawTransaction } from '../rawTransaction.js';
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
 export interface BlockTxnMessage {
   /** Wire order. */
   readonly blockHash: Buffer;
-  /** In the order in which they were asked for. */
+  /** In the order of the request. */
   readonly txs: readonly Buffer[];
 }
 

@@ -9,7 +9,7 @@ export const SHORT_ID_SIZE_BYTES = 6;
 const MAX_INDEX = 0xffff;
 
 export interface PrefilledTransaction {
-  /** Place in the block. What a peer sent may lie above 65,535, and is invalid then. */
+  /** Position in the block. A value above 65,535 is invalid, but can be received. */
   readonly index: number;
   readonly raw: Buffer;
 }
@@ -17,9 +17,9 @@ export interface PrefilledTransaction {
 export interface CompactBlockMessage {
   /** 112 bytes. */
   readonly header: Buffer;
-  /** With the header the key of the short ids; unsigned 64-bit. */
+  /** Together with the header the key of the short ids; unsigned 64-bit. */
   readonly nonce: bigint;
-  /** Of the transactions that are not prefilled, in order: 6 bytes each, little endian. */
+  /** Short ids of the transactions that are not prefilled, in order: 6 bytes each, little endian. */
   readonly shortIds: Buffer;
   /** Ascending by index. */
   readonly prefilled: readonly PrefilledTransaction[];

@@ -1,22 +1,22 @@
 /**
- * What the payload of a message is to the rest: parsed from bytes, formatted to bytes. One file a message beside this
- * one; `table.ts` lists them. Owns no limit on counts: those are constants beside the codecs, and the handler of a
- * message punishes what exceeds them. Source: Core net_processing.cpp `ProcessMessage`, protocol.h.
+ * Interface of message codecs, which parse and format payloads. Each message has a file in this folder; `table.ts` lists
+ * them. Limits of counts are constants in these files; the message handler punishes peers that exceed them. Source: Core
+ * net_processing.cpp `ProcessMessage`, protocol.h.
  */
 import type { Bytes } from '../../util/bytes.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 
-/** Bytes of the longest payload. QUIRK: a block may be twice as large, and then cannot be sent. Source: net.h. */
+/** Maximum payload size in bytes. QUIRK: a block may be twice as large, and then cannot be sent. Source: net.h. */
 export const MAX_PAYLOAD_BYTES = 4_000_000;
 
 export interface MessageCodec<T> {
   readonly command: string;
-  /** Longest payload that is read. The reference knows no limit for single commands, only the one for all. */
+  /** Maximum size of a received payload. The reference has no limits for single commands, only the one for all. */
   readonly maxSizeBytes: number;
   /**
-   * Bytes behind the message are ignored. What is returned may hold views of the reader's bytes. Throws `ReadError`
-   * where the reference would not deserialize.
+   * Bytes after the message are ignored. The result may have views of the reader's buffer. Throws `ReadError` if the
+   * reference cannot deserialize the payload.
    */
   parse(reader: Reader): T;
   format(writer: Writer, value: T): void;
@@ -32,7 +32,7 @@ export function formatPayload<T>(codec: MessageCodec<T>, value: T): Buffer {
   return writer.finish();
 }
 
-/** A message that says all by its command. */
+/** Codec of a message without payload. */
 export function emptyCodec(command: string): MessageCodec<null> {
   return {
     command,
@@ -47,7 +47,7 @@ export interface RawMessage {
   readonly raw: Buffer;
 }
 
-/** A message whose payload others parse. */
+/** Codec of a message whose payload is not parsed here. */
 export function rawCodec(command: string): MessageCodec<RawMessage> {
   return {
     command,
@@ -57,7 +57,7 @@ export function rawCodec(command: string): MessageCodec<RawMessage> {
   };
 }
 
-/** A string of one byte a character, so that nothing is lost of what is not UTF-8. Throws `ReadError` above `limit` bytes. */
+/** A latin1 string, so that bytes that are not UTF-8 are preserved. Throws `ReadError` above `limit` bytes. */
 export function readLimitedString(reader: Reader, limit: number): string {
   const length = reader.compactSize();
   if (length > limit) throw new ReadError('String length limit exceeded');
@@ -69,8 +69,8 @@ export function writeString(writer: Writer, text: string): void {
 }
 
 /**
- * A count and items of a fixed size. Of more than `limit` one above it is kept, which is enough to tell: no one makes us
- * build a hundred thousand objects in vain. Throws `ReadError` when they are not all there.
+ * A count and items of a fixed size. Returns at most `limit` + 1 items, which shows that there are too many, so that a peer
+ * cannot make us build very many objects. Throws `ReadError` if items are missing.
  */
 export function readItems<T>(reader: Reader, itemSizeBytes: number, limit: number, read: () => T): T[] {
   const count = reader.compactSize();

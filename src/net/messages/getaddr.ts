@@ -1,4 +1,4 @@
-/** Asks for addresses of other nodes. Source: Core protocol.h `GETADDR`. */
+/** Requests addresses of other nodes. Source: Core protocol.h `GETADDR`. */
 import { emptyCodec } from './codec.js';
 
 export const getaddrCodec = emptyCodec('getaddr');

@@ -1,21 +1,21 @@
-/** Asks for an inv of the blocks behind the last common one. Source: Core protocol.h `GETBLOCKS`, `CBlockLocator`. */
+/** Requests an inv of the blocks after the last common one. Source: Core protocol.h `GETBLOCKS`, `CBlockLocator`. */
 import type { Reader } from '../../util/reader.js';
 import type { Writer } from '../../util/writer.js';
 import { MAX_PAYLOAD_BYTES, readItems, type MessageCodec } from './codec.js';
 
-/** Hashes of a locator; a peer that sends more is disconnected. */
+/** Maximum number of hashes in a locator; a peer that sends more is disconnected. */
 export const MAX_LOCATOR_HASHES = 101;
 const HASH_SIZE = 32;
 
 export interface LocatorMessage {
-  /** Of the sender, signed 32-bit; means nothing. */
+  /** Protocol version of the sender, signed 32-bit; ignored. */
   readonly version: number;
   /**
-   * Block ids from the tip backward, ever sparser; 32 bytes each, wire order. One above `MAX_LOCATOR_HASHES` at most,
-   * however many came.
+   * Block ids from the tip downwards, at growing distances; 32 bytes each, wire order. At most `MAX_LOCATOR_HASHES` + 1,
+   * however many were received.
    */
   readonly locator: readonly Buffer[];
-  /** Last block wanted; zeros for as many as may be sent. */
+  /** Last requested block; zeros for as many as may be sent. */
   readonly stopHash: Buffer;
 }
 

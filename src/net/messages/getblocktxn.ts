@@ -1,4 +1,4 @@
-/** Asks for transactions of a block by their places (BIP152). Source: Core blockencodings.h `BlockTransactionsRequest`. */
+/** Requests transactions of a block by position (BIP152). Source: Core blockencodings.h `BlockTransactionsRequest`. */
 import { ReadError } from '../../util/reader.js';
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
@@ -7,7 +7,7 @@ const MAX_INDEX = 0xffff;
 export interface GetBlockTxnMessage {
   /** Wire order. */
   readonly blockHash: Buffer;
-  /** Places in the block, ascending, each once, at most 65,535. */
+  /** Positions in the block, ascending and distinct, at most 65,535. */
   readonly indexes: readonly number[];
 }
 

@@ -1,4 +1,4 @@
-/** Asks for transactions or blocks. Source: Core protocol.h `GETDATA`. */
+/** Requests transactions or blocks. Source: Core protocol.h `GETDATA`. */
 import { inventoryCodec } from '../inventory.js';
 
 export const getdataCodec = inventoryCodec('getdata');

@@ -1,4 +1,4 @@
-/** Asks for the headers behind the last common one. Source: Core protocol.h `GETHEADERS`. */
+/** Requests the headers after the last common one. Source: Core protocol.h `GETHEADERS`. */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 import { readLocatorMessage, writeLocatorMessage, type LocatorMessage } from './getblocks.js';
 

@@ -1,14 +1,14 @@
-/** Headers in a row, each followed by a number of transactions that means nothing. Source: Core protocol.h `HEADERS`. */
+/** Consecutive headers, each followed by an unused transaction count. Source: Core protocol.h `HEADERS`. */
 import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
-/** Headers of one message; more cost 20 points. */
+/** Maximum number of headers in a message; more cost 20 points. */
 export const MAX_HEADERS = 2000;
 
 export interface HeadersMessage {
   /** 112 bytes each. */
   readonly headers: readonly Buffer[];
-  /** How many were announced, when that was more than `MAX_HEADERS`: none of them is read then. */
+  /** The announced number, if it exceeds `MAX_HEADERS`: then the headers are not read. */
   readonly tooMany?: number;
 }
 

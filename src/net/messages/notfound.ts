@@ -1,4 +1,4 @@
-/** What was asked for and is not there. Source: Core protocol.h `NOTFOUND`. */
+/** Requested items that the sender does not have. Source: Core protocol.h `NOTFOUND`. */
 import { inventoryCodec } from '../inventory.js';
 
 export const notfoundCodec = inventoryCodec('notfound');

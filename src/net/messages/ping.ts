@@ -1,4 +1,7 @@
-/** Asks for a pong with the same nonce (BIP31). Peers before protocol 60001 send none. Source: Core protocol.h `PING`. */
+/**
+ * Requests a pong with the same nonce (BIP31). Before protocol version 60001 a ping has no nonce. Source: Core protocol.h
+ * `PING`.
+ */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
 export interface PingMessage {
@@ -6,7 +9,7 @@ export interface PingMessage {
   readonly nonce: bigint | null;
 }
 
-/** Throws `ReadError` at a payload that holds a part of a nonce. */
+/** Throws `ReadError` if the payload has only a part of a nonce. */
 export const pingCodec: MessageCodec<PingMessage> = {
   command: 'ping',
   maxSizeBytes: MAX_PAYLOAD_BYTES,

@@ -1,10 +1,10 @@
-/** Answers a ping (BIP31). Source: Core protocol.h `PONG`. */
+/** Response to a ping (BIP31). Source: Core protocol.h `PONG`. */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
 const NONCE_SIZE = 8;
 
 export interface PongMessage {
-  /** Unsigned 64-bit; null when the payload is too short for one, which is not an error: it ends the ping. */
+  /** Unsigned 64-bit; null if the payload is too short. That is not an error, but ends the ping. */
   readonly nonce: bigint | null;
 }
 

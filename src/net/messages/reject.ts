@@ -1,16 +1,16 @@
-/** A message of the receiver was not accepted (BIP61). Source: Core protocol.h `REJECT`, validation.h. */
+/** Rejection of a message of the receiver (BIP61). Source: Core protocol.h `REJECT`, validation.h. */
 import { MAX_PAYLOAD_BYTES, readLimitedString, writeString, type MessageCodec } from './codec.js';
 
 const MAX_COMMAND_LENGTH = 12;
-/** Bytes of a reason; longer ones are cut when they are sent, and are malformed when they come. */
+/** Maximum length of a reason. Longer ones are truncated when sent, and malformed when received. */
 export const MAX_REJECT_REASON_LENGTH = 111;
 
 export interface RejectMessage {
-  /** Command of what was rejected. Strings have one byte a character, whatever a peer put there. */
+  /** Command of the rejected message. Strings are latin1. */
   readonly message: string;
   readonly code: number;
   readonly reason: string;
-  /** Of the block or transaction, wire order; null for other messages. */
+  /** Id of the rejected block or transaction, wire order; null for other messages. */
   readonly hash: Buffer | null;
 }
 

@@ -1,10 +1,13 @@
-/** Understands compact blocks of a version, and may want them unasked (BIP152). Source: Core protocol.h `SENDCMPCT`. */
+/**
+ * Announces support for a version of compact blocks, and may request high-bandwidth mode (BIP152). Source: Core protocol.h
+ * `SENDCMPCT`.
+ */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
 export interface SendCmpctMessage {
-  /** Whether new blocks should come as cmpctblock instead of being announced. */
+  /** Whether new blocks should be sent as cmpctblock without a request. */
   readonly announce: boolean;
-  /** 1: short ids of txids, transactions without witness; 2: of wtxids, with witness. Unsigned 64-bit. */
+  /** 1: short ids of txids, transactions without witness. 2: short ids of wtxids, transactions with witness. Unsigned 64-bit. */
   readonly version: bigint;
 }
 

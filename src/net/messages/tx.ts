@@ -1,4 +1,4 @@
-/** A transaction, not parsed: `parseTxView` does that. Bytes may follow it. Source: Core protocol.h `TX`. */
+/** A transaction, not parsed; see `parseTxView`. Bytes may follow it. Source: Core protocol.h `TX`. */
 import { rawCodec } from './codec.js';
 
 export const txCodec = rawCodec('tx');

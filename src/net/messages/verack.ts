@@ -1,4 +1,4 @@
-/** The version message is acknowledged: the connection is open for the rest. Source: Core protocol.h `VERACK`. */
+/** Acknowledges the version message: other messages may follow. Source: Core protocol.h `VERACK`. */
 import { emptyCodec } from './codec.js';
 
 export const verackCodec = emptyCodec('verack');

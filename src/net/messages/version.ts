@@ -1,11 +1,11 @@
 /**
- * The first message of each side. What is behind the receiver's address is optional, field by field, as in versions
- * long gone. Source: Core net_processing.cpp `ProcessMessage` (version), `PushNodeVersion`.
+ * The first message of each side. Fields after the receiver's address are optional, since very old versions do not send
+ * them. Source: Core net_processing.cpp `ProcessMessage` (version), `PushNodeVersion`.
  */
 import { readNetAddress, writeNetAddress, NO_ADDRESS, type NetAddress } from '../netAddress.js';
 import { MAX_PAYLOAD_BYTES, readLimitedString, writeString, type MessageCodec } from './codec.js';
 
-/** Bytes of a user agent; a longer one is malformed. */
+/** Maximum length of a user agent; a longer one is malformed. */
 export const MAX_USER_AGENT_LENGTH = 256;
 
 export interface VersionMessage {
@@ -14,23 +14,23 @@ export interface VersionMessage {
   readonly services: bigint;
   /** The sender's clock, signed 64-bit. */
   readonly timeSec: bigint;
-  /** Where the sender sees the receiver. */
+  /** Address of the receiver as seen by the sender. */
   readonly receiver: NetAddress;
   readonly receiverServices: bigint;
-  /** Without meaning; `NO_ADDRESS` when absent. */
+  /** Unused; `NO_ADDRESS` when absent. */
   readonly sender: NetAddress;
   readonly senderServices: bigint;
-  /** By which a node knows a connection to itself; 1 when absent. */
+  /** Detects a connection of a node to itself; 1 when absent. */
   readonly nonce: bigint;
-  /** One byte a character, whatever the peer put there; empty when absent. */
+  /** User agent, latin1; empty when absent. */
   readonly userAgent: string;
   /** −1 when absent. */
   readonly startHeight: number;
-  /** Whether transactions are wanted before a filter is set (BIP37); true when absent. */
+  /** Whether transactions are wanted even before a filter is set (BIP37); true when absent. */
   readonly relay: boolean;
 }
 
-/** QUIRK: this number stands for 300. Source: `ProcessMessage`. Test: test/unit/net/messages/codecs.test.ts. */
+/** QUIRK: this number means 300. Source: `ProcessMessage`. Test: test/unit/net/messages/codecs.test.ts. */
 const MISWRITTEN_300 = 10_300;
 
 export const versionCodec: MessageCodec<VersionMessage> = {

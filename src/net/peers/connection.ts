@@ -1,6 +1,6 @@
 /**
- * One TCP connection as a source and sink of frames: counts bytes, stops reading while too much is unread by us, and
- * knows how much is unread by the other side. Owns no protocol. Source: Core net.cpp `ReceiveMsgBytes`,
+ * One TCP connection as a source and sink of frames: counts bytes, pauses reading while too many received bytes are
+ * unhandled, and knows how many bytes wait to be sent. Does not know the protocol. Source: Core net.cpp `ReceiveMsgBytes`,
  * `SocketSendData`, `CNode::fPauseRecv`, `fPauseSend`.
  */
 import type { Socket } from 'node:net';
@@ -10,9 +10,9 @@ import { SendQueue } from './sendQueue.js';
 
 export interface ConnectionOptions {
   magic: Buffer;
-  /** Reading pauses while more than this has come and was not handled (`-maxreceivebuffer`), or less. */
+  /** Reading pauses while more received bytes than this are unhandled (`-maxreceivebuffer`); the shared budget may lower it. */
   maxReceiveBytes: number;
-  /** `isSendFull` from here on (`-maxsendbuffer`). */
+  /** Number of waiting bytes from which `isSendFull` is true (`-maxsendbuffer`). */
   maxSendBytes: number;
   /** Shared by all connections. */
   budget: ReceiveBudget;
@@ -22,13 +22,13 @@ export interface ConnectionOptions {
 }
 
 /**
- * With a whole message at hand no more than that is read ahead: as much as is handled in a round of the loop or two. Small
- * messages that were read are handled even after their sender has gone. Arbitrary.
+ * Maximum number of bytes read ahead while a complete message is waiting: as much as is handled in one or two turns of the
+ * event loop. Small messages that were read are handled even after the sender has disconnected. Arbitrary.
  */
 const READ_AHEAD_BYTES = 512 << 10;
-/** Commands that only a peer makes up are counted together, so that they cannot fill the table. */
+/** Unknown commands are counted together, so that a peer cannot fill the table with them. */
 const OTHER = '*other*';
-/** How long a last message (a reject) may take to get out. */
+/** Time limit for sending a last message (a reject). */
 const LINGER_MS = 500;
 
 export class Connection {
@@ -37,21 +37,21 @@ export class Connection {
   bytesReceived = 0;
   lastSendMs = 0;
   lastReceiveMs = 0;
-  /** When the other side last took something that we sent. */
+  /** Time at which the other side last received data from us. */
   lastProgressMs = 0;
   readonly sentByCommand = new Map<string, number>();
   readonly receivedByCommand = new Map<string, number>();
   private readonly options: ConnectionOptions;
   private readonly reader: FrameReader;
   private readonly sending: SendQueue;
-  /** Bytes of the message that was taken last, which is being handled. */
+  /** Size of the message that is being handled. */
   private takenBytes = 0;
   private isPaused = false;
   private ended: string | null = null;
   private wakeReader: (() => void) | null = null;
   private readonly wakeWriters: (() => void)[] = [];
   private readonly knownCommands: ReadonlySet<string>;
-  /** Told once of the end and its reason. */
+  /** Called once at the end of the connection, with the reason. */
   onEnd: (reason: string) => void = () => undefined;
 
   constructor(socket: Socket, options: ConnectionOptions, knownCommands: ReadonlySet<string>) {
@@ -72,7 +72,7 @@ export class Connection {
     socket.on('close', () => this.end('socket closed'));
   }
 
-  /** Keeps the bytes, and no more: what they say is found out in the peer's turn. */
+  /** Only stores the bytes. They are parsed in the peer's turn. */
   private receive(chunk: Buffer): void {
     if (this.ended !== null) return;
     this.bytesReceived += chunk.length;
@@ -86,24 +86,27 @@ export class Connection {
     if (this.reader.hasNext) this.wakeReader?.();
   }
 
-  /** Whether enough has come for now; the rest of a partly received message is always read. */
+  /** Whether enough bytes are waiting. The rest of a partly received message is always read. */
   private mustPause(): boolean {
     const { budget, maxReceiveBytes } = this.options;
     const limit = Math.min(maxReceiveBytes, READ_AHEAD_BYTES);
     return (this.bufferedBytes > limit || budget.isExceeded) && this.reader.hasNext;
   }
 
-  /** Bytes that came and were not looked at yet. */
+  /** Received bytes that are not parsed yet. */
   get bufferedBytes(): number {
     return this.reader.bufferedBytes;
   }
 
-  /** Whether `next` has a message. */
+  /** Whether `next` would return a message. */
   get hasFrame(): boolean {
     return this.ended === null && this.reader.hasNext;
   }
 
-  /** Resolves once there is a whole message, with true, or the connection has ended. Only one caller may wait. */
+  /**
+   * Resolves with true when there is a complete message, or with false when the connection has ended. Only one caller may
+   * wait.
+   */
   async readable(): Promise<boolean> {
     this.release();
     while (!this.hasFrame && this.ended === null) {
@@ -117,8 +120,8 @@ export class Connection {
   }
 
   /**
-   * Takes the next message; null when none is whole yet, or the connection has ended. The caller must be done with the
-   * one before. Ends the connection when the stream is not one of this network.
+   * Returns the next message; null if none is complete or the connection has ended. The previous message must be handled.
+   * Ends the connection if the stream is not of this network.
    */
   next(): Frame | null {
     this.release();
@@ -139,7 +142,7 @@ export class Connection {
     return frame;
   }
 
-  /** The message that was taken last is handled. */
+  /** The last message returned by `next` is handled. */
   private release(): void {
     this.options.budget.giveBack(this.takenBytes);
     this.takenBytes = 0;
@@ -171,7 +174,7 @@ export class Connection {
     return this.sending.sizeBytes > this.options.maxSendBytes;
   }
 
-  /** Resolves once there is room to send, or the connection has ended. */
+  /** Resolves when the send buffer is not full, or the connection has ended. */
   async sendRoom(): Promise<void> {
     while (this.isSendFull && this.ended === null) {
       await new Promise<void>((resolve) => this.wakeWriters.push(resolve));
@@ -186,7 +189,7 @@ export class Connection {
     return this.ended !== null;
   }
 
-  /** Ends the connection. What was sent before goes out if the other side takes it within a moment. */
+  /** Ends the connection. Data written before is still sent if the other side receives it soon. */
   end(reason: string): void {
     if (this.ended !== null) return;
     this.ended = reason;

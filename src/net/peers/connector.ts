@@ -1,7 +1,8 @@
 /**
- * Opens connections: to the nodes of -connect alone, or to eight of the address book in different network groups, with a
- * feeler now and then, and to those of -addnode; asks seeds for addresses. Decides nothing about what is said.
- * Source: Core net.cpp `ThreadOpenConnections`, `ThreadOpenAddedConnections`, `OpenNetworkConnection`, `ProcessOneShot`.
+ * Opens connections: only to the nodes of `-connect`, or to eight addresses of the address book in different network groups,
+ * with occasional feelers, and to the nodes of `-addnode`. It also requests addresses from seeds. It does not handle
+ * messages. Source: Core net.cpp `ThreadOpenConnections`, `ThreadOpenAddedConnections`, `OpenNetworkConnection`,
+ * `ProcessOneShot`.
  */
 import type { Socket } from 'node:net';
 import { setTimeout as systemSleep } from 'node:timers/promises';
@@ -23,12 +24,12 @@ import type { PeerManager } from './peerManager.js';
 import type { PeerSession } from './peerSession.js';
 
 export interface ConnectorOptions {
-  /** Nodes of `-connect`; null when connections are made automatically. An empty list makes none. */
+  /** Nodes of `-connect`; null for automatic connections. An empty list disables all. */
   connect: readonly string[] | null;
   addNodes: readonly string[];
   seedNodes: readonly string[];
   maxConnections: number;
-  /** Automatic connections at a time. */
+  /** Maximum number of automatic connections. */
   maxOutbound: number;
   defaultPort: number;
 }
@@ -43,11 +44,11 @@ export interface ConnectorDeps {
   isBanned(address: NetAddress): boolean;
   /** Whether the address is one of our own. */
   isOwn(address: NetAddress): boolean;
-  /** Whether options leave its network out (`-onlynet`). */
+  /** Whether options exclude its network (`-onlynet`). */
   isLimited(address: NetAddress): boolean;
-  /** True if our tip is stale: one more outbound peer is wanted. */
+  /** Whether our tip is stale, so that one more outbound peer is wanted. */
   wantsExtraOutbound(): boolean;
-  /** Addresses built into the program, for when nothing else is available. */
+  /** Adds the addresses built into the program, when no others are available. */
   addFixedSeeds(): void;
   dialer: Dialer;
   /** Resolves after this many milliseconds, or rejects as soon as the signal aborts; by default the system's timers. */
@@ -55,14 +56,14 @@ export interface ConnectorDeps {
 }
 
 const MAX_ADDED = 8;
-/** A place beyond those of automatic connections: for a feeler, or for one more while the tip is stale. */
+/** Additional connections: for a feeler, or for one more peer while the tip is stale. */
 const EXTRA_PLACES = 1;
 const ROUND_MS = 500;
 const FEELER_INTERVAL_MS = 120_000;
 const FEELER_NOISE_MS = 1000;
 const FIXED_SEEDS_AFTER_MS = 60_000;
 const MAX_DRAWS = 100;
-/** An address tried less than this ago is passed over for the first draws. */
+/** An address tried within this time is skipped in the first draws. */
 const RETRY_SEC = 600;
 const ADDED_INTERVAL_MS = 60_000;
 
@@ -80,7 +81,7 @@ export class Connector {
   private readonly stopping = new AbortController();
   private readonly loops: Promise<void>[] = [];
   private wakeAdded: AbortController = new AbortController();
-  /** Connections that use a slot of `-addnode`: those of `-connect` and `addnode onetry` do not. Source: `semAddnode`. */
+  /** Connections that use a slot of `-addnode`. Those of `-connect` and `addnode onetry` do not. Source: `semAddnode`. */
   private readonly inAddedPlaces = new Set<PeerSession>();
   /** Connections being opened, by name or address. */
   private readonly opening = new Set<string>();
@@ -110,7 +111,7 @@ export class Connector {
     await Promise.all(this.loops);
   }
 
-  /** Fetches addresses from a node once. */
+  /** Connects to a node once to request addresses. */
   addOneShot(name: string): void {
     this.oneShots.push(name);
   }
@@ -128,7 +129,7 @@ export class Connector {
     });
   }
 
-  /** False when it was there already. */
+  /** False if it was already added. */
   addNode(name: string): boolean {
     if (this.added.includes(name)) return false;
     this.added.push(name);
@@ -136,7 +137,7 @@ export class Connector {
     return true;
   }
 
-  /** False when it was not there. */
+  /** False if it was not in the list. */
   removeNode(name: string): boolean {
     const at = this.added.indexOf(name);
     if (at < 0) return false;
@@ -144,7 +145,7 @@ export class Connector {
     return true;
   }
 
-  /** Tries a node once, now (`addnode onetry`). */
+  /** Tries to connect to a node once (`addnode onetry`). */
   async tryOnce(name: string): Promise<void> {
     await this.open(name, 'manual', false);
   }
@@ -163,7 +164,7 @@ export class Connector {
     if (name !== undefined) await this.open(name, 'oneShot', false);
   }
 
-  /** `-connect`: the same nodes again and again, a little slower each round. */
+  /** `-connect`: tries the same nodes repeatedly, with a growing pause after each round. */
   private async openNamed(names: readonly string[]): Promise<void> {
     for (let round = 0; names.length > 0 || this.oneShots.length > 0; round++) {
       await this.processOneShot();
@@ -188,7 +189,8 @@ export class Connector {
         await this.pause(ROUND_MS);
       }
       if (this.stopping.signal.aborted) return;
-      // Aborted when the node stops too. No combined signal: what lives as long as the node would remember each of them.
+      // It is aborted when the node stops. A combined signal is not used, because the long-lived signal would retain each
+      // of them.
       this.wakeAdded = new AbortController();
       const pauseMs = tried ? ADDED_INTERVAL_MS : ADDED_INTERVAL_MS / 30;
       await this.sleep(pauseMs, this.wakeAdded.signal).catch(() => undefined);
@@ -218,7 +220,7 @@ export class Connector {
       const address = this.draw(isFull, groups);
       if (address === null) continue;
       if (isFull) {
-        // Some noise, so that feelers of many nodes do not come at once.
+        // A random delay, so that feelers of many nodes do not arrive at the same time.
         await this.pause(deps.random.int(FEELER_NOISE_MS));
         deps.log.debug('net', `Making feeler connection to ${formatNetAddress(address)}`);
       }
@@ -231,7 +233,7 @@ export class Connector {
     return -Math.log(1 - this.deps.random.int(2 ** 30) / 2 ** 30) * meanMs;
   }
 
-  /** Groups of the automatic connections: one of each is enough. */
+  /** Network groups of the automatic connections: one connection for each group. */
   private connectedGroups(): Set<string> {
     const groups = new Set<string>();
     for (const peer of this.deps.peers.peers()) {
@@ -258,7 +260,7 @@ export class Connector {
     return null;
   }
 
-  /** Opens one connection unless there is one already, or there must be none; null when there is none of it. */
+  /** Opens a connection, unless one already exists or is not allowed; null if none was opened. */
   private async open(
     target: NetAddress | string,
     kind: ConnectionKind,
@@ -269,7 +271,7 @@ export class Connector {
     const name = typeof target === 'string' ? target : undefined;
     const numeric = typeof target === 'string' ? parseNetAddress(target, this.options.defaultPort) : target;
     if (this.isConnected(name, numeric)) return null;
-    // A peer named by the operator is connected even when it is banned, or at the address of another peer.
+    // A peer named by the operator is connected even if it is banned, or has the address of another peer.
     if (name === undefined && this.isUnfit(numeric!)) return null;
     const key = name ?? addressKey(numeric!);
     if (this.opening.has(key)) return null;
@@ -316,13 +318,13 @@ export class Connector {
       kind,
       remote: address ?? NO_ADDRESS,
       local: endOf(socket.localAddress, socket.localPort),
-      // `-whitelist` is for inbound peers.
+      // `-whitelist` applies to inbound peers only.
       isWhitelisted: false,
       ...(name !== undefined ? { name } : {}),
     });
   }
 
-  /** Whether an address of the book is not to be connected to: one more connection to a host would gain us nothing. */
+  /** Whether an address of the book must not be used: a second connection to a host has no benefit. */
   private isUnfit(address: NetAddress): boolean {
     const { peers, isOwn, isBanned } = this.deps;
     if (isOwn(address) || isBanned(address)) return true;

@@ -1,6 +1,6 @@
 /**
- * Which inbound peer goes when another wants in: those that are hard to imitate are protected, and of the rest the
- * youngest of the most crowded network group. Pure. Source: Core net.cpp `AttemptToEvictConnection`.
+ * Selects the inbound peer to evict for a new one. Peers with properties that are hard to imitate are protected. Of the
+ * others it selects the youngest in the largest network group. Pure. Source: Core net.cpp `AttemptToEvictConnection`.
  */
 
 export interface EvictionCandidate {
@@ -13,7 +13,7 @@ export interface EvictionCandidate {
   readonly hasDesirableServices: boolean;
   readonly relaysTransactions: boolean;
   readonly hasBloomFilter: boolean;
-  /** Network group, keyed so that no one outside can foresee it. */
+  /** Network group, keyed so that others cannot predict it. */
   readonly keyedGroup: bigint;
 }
 
@@ -21,7 +21,7 @@ type Order = (a: EvictionCandidate, b: EvictionCandidate) => number;
 
 const compare = (a: number | bigint, b: number | bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Each order ends with the peers that are protected. */
+/** Sort orders; the peers at the end of each are protected. */
 const byKeyedGroup: Order = (a, b) => compare(a.keyedGroup, b.keyedGroup);
 const byPing: Order = (a, b) => compare(b.minPingMs, a.minPingMs);
 const byAge: Order = (a, b) => compare(b.connectedAtSec, a.connectedAtSec);
@@ -39,7 +39,7 @@ function withoutBest(candidates: EvictionCandidate[], order: Order, count: numbe
   return [...candidates].sort(order).slice(0, Math.max(0, candidates.length - count));
 }
 
-/** The id of the peer to disconnect, or null when all deserve to stay. Candidates are inbound and not whitelisted. */
+/** The id of the peer to disconnect, or null if all are protected. Candidates are inbound and not whitelisted. */
 export function selectEviction(candidates: readonly EvictionCandidate[]): number | null {
   let left = withoutBest([...candidates], byKeyedGroup, 4);
   left = withoutBest(left, byPing, 8);
@@ -48,7 +48,7 @@ export function selectEviction(candidates: readonly EvictionCandidate[]): number
   left = withoutBest(left, byAge, Math.floor(left.length / 2));
   const groups = new Map<bigint, EvictionCandidate[]>();
   let crowded: EvictionCandidate[] = [];
-  // The youngest come first: the first of a group is its youngest member.
+  // Sorted from the youngest on, so the first of a group is its youngest.
   for (const candidate of left) {
     const group = groups.get(candidate.keyedGroup) ?? [];
     groups.set(candidate.keyedGroup, group);

@@ -1,19 +1,19 @@
-/** When a peer is too slow to be kept. Source: Core net.cpp `InactivityCheck`. */
+/** Disconnection of slow peers. Source: Core net.cpp `InactivityCheck`. */
 import type { Connection } from './connection.js';
 import { PING_NONCE_VERSION } from './pings.js';
 
 const HANDSHAKE_LIMIT_MS = 60_000;
 const INACTIVITY_LIMIT_MS = 20 * 60_000;
-/** The silence limit time in ms of peers that answer no pings. */
+/** Maximum silence in ms of peers that do not respond to pings. */
 const SILENCE_LIMIT_MS = 90 * 60_000;
 
 export interface LatenessFacts {
   readonly ageMs: number;
   readonly connection: Pick<Connection, 'lastSendMs' | 'lastReceiveMs' | 'lastProgressMs' | 'sendQueueBytes'>;
-  /** 0 before the peer has sent it. */
+  /** 0 until the peer has sent it. */
   readonly protocolVersion: number;
   readonly isReady: boolean;
-  /** How long a ping has been under way. */
+  /** Age of the pending ping. */
   readonly pingWaitMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Lets peers in: listens at the bound addresses, refuses banned peers, and makes room by evicting when all inbound
- * slots are taken. Source: Core net.cpp `InitBinds`, `BindListenPort`, `AcceptConnection`.
+ * Accepts inbound peers: listens at the bound addresses, rejects banned peers, and evicts a peer if all inbound slots are in
+ * use. Source: Core net.cpp `InitBinds`, `BindListenPort`, `AcceptConnection`.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { getSystemErrorMap } from 'node:util';
@@ -13,7 +13,7 @@ import type { PeerManager } from './peerManager.js';
 import type { PeerSession } from './peerSession.js';
 
 export interface Binding {
-  /** Numeric; `::` and `0.0.0.0` are every interface. */
+  /** Numeric address; `::` and `0.0.0.0` mean all interfaces. */
   host: string;
   port: number;
   /** Whether peers that connect here are whitelisted (`-whitebind`). */
@@ -31,7 +31,7 @@ export interface ListenerDeps {
   isBanned(address: NetAddress): boolean;
   /** `-whitelist`. */
   isWhitelisted(address: NetAddress): boolean;
-  /** Whether the peer wants transactions or set a filter, as far as its parts know. */
+  /** Whether the peer wants transactions, and whether it set a filter. */
   relayOf(peer: PeerSession): { relaysTransactions: boolean; hasBloomFilter: boolean };
 }
 
@@ -45,7 +45,7 @@ export class Listener {
     this.deps = deps;
   }
 
-  /** Listens wherever it can; answers why it could not elsewhere, one line a binding. */
+  /** Listens at all addresses where it is possible; returns one error line for each failed binding. */
   async listen(): Promise<string[]> {
     const failures: string[] = [];
     for (const binding of this.options.bindings) {
@@ -70,7 +70,7 @@ export class Listener {
             : `Unable to bind to ${where} on this computer (bind returned error ${systemReason(error)})`,
         );
       });
-      // IPv4 has a binding of its own.
+      // IPv4 has its own binding.
       server.listen({ host: binding.host, port: binding.port, ipv6Only: binding.host.includes(':') }, () => {
         server.on('error', (error) => this.deps.log.warn(`listening at ${where}: ${error.message}`));
         this.deps.log.info(`Bound to ${where}`);
@@ -82,7 +82,7 @@ export class Listener {
 
   private accept(socket: Socket, binding: Binding): void {
     const { peers, log } = this.deps;
-    // Until it is a peer, an error must not end the process.
+    // Ignores errors until the socket belongs to a peer, since an unhandled one would end the process.
     socket.on('error', () => undefined);
     const remote = endOf(socket.remoteAddress, socket.remotePort);
     const local = endOf(socket.localAddress, socket.localPort);
@@ -136,13 +136,13 @@ export class Listener {
   }
 }
 
-/** One end of a connection; an address of a link comes with the link's name, which is not a part of it. */
+/** Address of one end of a connection. A link-local address has the name of the interface attached, which is removed. */
 export function endOf(host = '', port = 0): NetAddress | null {
   const ip = parseHost(host.replace(/%.*$/, ''));
   return ip === null ? null : { ip, port };
 }
 
-/** What the system says of an error, without the call and the address that Node.js adds. */
+/** The error text of the system, without the call and the address that Node.js adds. */
 function systemReason({ errno, code, message }: NodeJS.ErrnoException): string {
   const said = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
   return said === undefined ? message : `${said} (${code})`;

@@ -1,6 +1,6 @@
 /**
- * All peers: takes sockets in as peers, keeps count of slots, gives each its turn, punishes and bans, says good-bye.
- * `connector.ts` decides about outbound connections, `listener.ts` about inbound ones; what is said by the parts. Source:
+ * All peers: creates peers for sockets, counts slots, schedules turns, punishes and bans, and disconnects. `connector.ts`
+ * decides about outbound connections, `listener.ts` about inbound ones; the message handlers decide about messages. Source:
  * Core net.cpp `CConnman`, net_processing.cpp `Misbehaving`, `SendRejectsAndCheckIfBanned`.
  */
 import type { Socket } from 'node:net';
@@ -39,11 +39,11 @@ export interface PeerManagerOptions {
   /** `-logips`. */
   logsAddresses: boolean;
   userAgent: string;
-  /** Whether transactions are wanted (not `-blocksonly`). */
+  /** Whether transactions are wanted (false with `-blocksonly`). */
   relaysTransactions: boolean;
 }
 
-/** What the peer layer reports to the address book. */
+/** Reports of the peer layer to the address book. */
 export interface AddressNotes {
   good(address: NetAddress): void;
   connected(address: NetAddress): void;
@@ -58,22 +58,22 @@ export interface PeerManagerDeps {
   ban(address: NetAddress): void;
   nowMs(): number;
   nowSec(): number;
-  /** The network's time, sent in our version. */
+  /** The network-adjusted time, sent in our version message. */
   adjustedTimeSec(): number;
   /** Height of our chain. */
   height(): number;
   localServices(): bigint;
-  /** Notified of all bytes sent to whomever. */
+  /** Called for all bytes sent to any peer. */
   onSent(bytes: number): void;
-  /** Notified of an inbound peer's opinion on where we are, and of every peer's clock. */
+  /** Called with the version message of each peer, which has its clock and, from an inbound peer, our address as it sees it. */
   onVersion(peer: Peer, message: VersionMessage): void;
-  /** Turn queue of the peers, by default the process's. */
+  /** Fair queue of the peers, by default one for the process. */
   turns?: PeerQueue;
 }
 
-/** Turns are given this often; one turn lets every part send what is due. */
+/** Interval of the ticks, in which message handlers send due messages. */
 const TICK_MS = 100;
-/** Peers are looked after in one go for so long; those that are left wait in line for it. */
+/** Maximum time of one tick without a yield; the remaining peers are served in their turns. */
 const TICK_LIMIT_MS = 2;
 
 export class PeerManager implements SessionHost {
@@ -88,7 +88,7 @@ export class PeerManager implements SessionHost {
   private readonly sessions = new Map<number, PeerSession>();
   private readonly goneListeners = new Set<(peer: PeerSession) => void>();
   private readonly commands: ReadonlySet<string> = new Set(Object.keys(MESSAGES));
-  /** Keys the groups of addresses, so that a peer cannot predict which peers are protected from eviction. */
+  /** Key of the hash of network groups, so that a peer cannot predict which peers are protected from eviction. */
   private readonly groupKey: Buffer;
   private nextId = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -116,7 +116,7 @@ export class PeerManager implements SessionHost {
   get logsAddresses(): boolean {
     return this.options.logsAddresses;
   }
-  /** Whether the network is switched on (`setnetworkactive`). */
+  /** Whether the network is enabled (`setnetworkactive`). */
   get isActive(): boolean {
     return this.active;
   }
@@ -127,7 +127,7 @@ export class PeerManager implements SessionHost {
     return this.deps.nowSec();
   }
 
-  /** Connected peers in the order in which they came. */
+  /** Connected peers, in order of connection. */
   peers(): IterableIterator<PeerSession> {
     return this.sessions.values();
   }
@@ -160,7 +160,7 @@ export class PeerManager implements SessionHost {
     this.goneListeners.add(listener);
   }
 
-  /** Begins to give turns. `onBug` is notified of an error that no peer may cause. */
+  /** Starts the ticks. `onBug` is called for errors that peers must not be able to cause. */
   start(onBug: (error: unknown) => void): void {
     this.onBug = onBug;
     this.tickDueMs = this.deps.nowMs() + TICK_MS;
@@ -187,7 +187,7 @@ export class PeerManager implements SessionHost {
     this.tickDueMs = nowMs + TICK_MS;
     try {
       if (lateMs > TICK_MS) for (const part of this.parts) part.onHeldUp?.(lateMs);
-      // Others first now and then: no peer is always the first.
+      // Starts with a random peer, so that none is always first.
       const order = [...this.sessions.values()];
       const first = order.length === 0 ? 0 : this.random.int(order.length);
       const since = this.turns.nowMs();
@@ -201,7 +201,7 @@ export class PeerManager implements SessionHost {
     }
   }
 
-  /** Makes a connected socket a peer. `name` is what the operator called it, when it was one of theirs. */
+  /** Creates a peer for a connected socket. `name` is the operator's name for it, if it was requested. */
   add(
     socket: Socket,
     what: {
@@ -280,7 +280,7 @@ export class PeerManager implements SessionHost {
     return null;
   }
 
-  /** Whether one of our own outgoing connections, not acknowledged yet, announced itself by this number. */
+  /** Whether the nonce is that of an outbound connection of ours that is not acknowledged yet. */
   private isOwnNonce(nonce: bigint): boolean {
     for (const session of this.sessions.values()) {
       if (!session.isInbound && !session.isReady && session.info.nonce === nonce) return true;
@@ -330,7 +330,7 @@ export class PeerManager implements SessionHost {
     for (const listener of this.goneListeners) listener(peer);
   }
 
-  /** Disconnects every peer at an address (a ban). */
+  /** Disconnects all peers with a matching address (a ban). */
   disconnectWhere(matches: (address: NetAddress) => boolean, reason: string): void {
     for (const session of [...this.sessions.values()])
       if (matches(session.remote)) session.disconnect(reason);

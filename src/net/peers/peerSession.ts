@@ -1,7 +1,7 @@
 /**
- * One peer from the first byte to the last: handshake, one message after the other, each in a turn of the peer, to the
- * parts that handle it, punishment. Knows nothing of other peers. Source: Core net_processing.cpp `ProcessMessages`,
- * `ProcessMessage` (version, verack, ping, pong).
+ * One peer for its whole lifetime: handshake, dispatch of messages one by one to their handlers, each in a turn of the peer,
+ * and punishment. Does not know other peers. Source: Core net_processing.cpp `ProcessMessages`, `ProcessMessage` (version,
+ * verack, ping, pong).
  */
 import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
@@ -19,19 +19,19 @@ import { PING_NONCE_VERSION, Pings } from './pings.js';
 import { cleanUserAgent } from './userAgent.js';
 
 export const PROTOCOL_VERSION = 70_015;
-/** Older peers speak no `getheaders`. */
+/** Older peers do not support `getheaders`. */
 const MIN_PEER_VERSION = 31_800;
 
 /** BIP61. */
 export const REJECT_CODE = { malformed: 0x01, obsolete: 0x11, duplicate: 0x12, nonstandard: 0x40 } as const;
 
 /**
- * Lists that take many times their size when parsed. Of all peers together one is worked on at a time; none of those who
- * handle them waits for the peer.
+ * Messages with lists that need much more memory when parsed. Only one of them is processed at a time, over all peers; their
+ * handlers do not wait for the peer.
  */
 const HEAVY: ReadonlySet<Command> = new Set<Command>(['inv', 'addr', 'notfound', 'headers']);
 const HEAVY_BYTES = 32 << 10;
-/** Handled though what came before has not taken effect yet. Blocks are stored and connected in their order all the same. */
+/** Commands that are handled before earlier effects are complete. Blocks are still stored and connected in order. */
 const RUNS_AHEAD: ReadonlySet<Command> = new Set<Command>(['block']);
 
 export interface SessionHost {
@@ -39,9 +39,9 @@ export interface SessionHost {
   readonly random: RandomSource;
   readonly parts: readonly MessageHandler[];
   readonly sendsRejects: boolean;
-  /** One of this many messages that come is dropped, so that it shows what a lossy peer leads to; 0 for none. */
+  /** One of this many received messages is dropped, to simulate a lossy peer; 0 for none. */
   readonly dropsOneIn: number;
-  /** Whether the log names addresses of peers. */
+  /** Whether addresses of peers are logged. */
   readonly logsAddresses: boolean;
   readonly heavyMessages: SerialQueue;
   readonly turns: PeerQueue;
@@ -49,10 +49,10 @@ export interface SessionHost {
   nowSec(): number;
   /** Our version message to this peer. */
   ownVersion(peer: PeerSession): VersionMessage;
-  /** Reason why the peer must go for what its version says, or null; may already have told the peer. */
+  /** Reason why the peer is disconnected because of its version, or null. It may already have been sent to the peer. */
   refuseVersion(peer: PeerSession, version: VersionMessage): string | null;
   versionAccepted(peer: PeerSession, version: VersionMessage): void;
-  /** The peer's score has grown; `before` is what it was. */
+  /** The peer's score was increased; `before` is the former score. */
   misbehaved(peer: PeerSession, before: number, reason: string): void;
   gone(peer: PeerSession): void;
 }
@@ -67,7 +67,7 @@ export interface SessionInfo {
   isWhitelisted: boolean;
   /** Nonce that detects a connection to ourselves. */
   nonce: bigint;
-  /** Keyed by the network group of the address, which a peer cannot foresee. */
+  /** Keyed hash of the network group of the address, which a peer cannot predict. */
   keyedGroup: bigint;
 }
 
@@ -76,7 +76,7 @@ export class PeerSession implements Peer {
   readonly connection: Connection;
   readonly connectedAtSec: number;
   version: PeerVersion | null = null;
-  /** The address that the peer sees us at. */
+  /** Our address as seen by the peer. */
   seenUsAt: NetAddress | null = null;
   timeOffsetSec = 0;
   isReady = false;
@@ -131,11 +131,11 @@ export class PeerSession implements Peer {
   get isSendFull(): boolean {
     return this.connection.isSendFull;
   }
-  /** How long the present ping has been under way, in milliseconds; 0 when none is. */
+  /** Age of the pending ping in milliseconds; 0 without one. */
   get pingWaitMs(): number {
     return this.pings.waitMs(this.host.nowMs());
   }
-  /** Round trips in milliseconds; −1 before the first. */
+  /** Round-trip time of pings in milliseconds; −1 before the first. */
   get pingMs(): number {
     return this.pings.lastTookMs;
   }
@@ -180,23 +180,23 @@ export class PeerSession implements Peer {
     } else this.lastTxMs = this.host.nowMs();
   }
 
-  /** Asks for a round trip at the next tick. */
+  /** Requests a ping at the next tick. */
   requestPing(): void {
     this.pings.isWanted = true;
   }
 
-  /** Handles messages until the connection ends, each in a turn of this peer and after all that came before it. */
+  /** Handles messages until the connection ends, each in a turn of this peer and after the effects of earlier ones. */
   async run(): Promise<void> {
     if (!this.isInbound) this.sendOwnVersion();
     while (await this.connection.readable()) {
-      // A peer that does not take our answers is not asked for its questions.
+      // The next message of a peer that does not read our responses is not handled yet.
       await this.sendRoom();
       await this.host.turns.nextTurn(this);
       await this.takeTurn();
     }
   }
 
-  /** Handles what is there, until the turn is over. */
+  /** Handles the waiting messages until the turn is over. */
   private async takeTurn(): Promise<void> {
     const { turns } = this.host;
     const { turn } = turns;
@@ -206,7 +206,7 @@ export class PeerSession implements Peer {
       const work = this.handle(frame);
       if (work) await work;
       if (this.isGone) return;
-      // What the messages call for goes out at once, not at the next tick.
+      // Due messages are sent at once instead of at the next tick.
       if (!this.connection.hasFrame) {
         this.tick(this.host.nowMs());
         return;
@@ -235,7 +235,7 @@ export class PeerSession implements Peer {
     return this.handleNow(command, name, payload);
   }
 
-  /** Resolves when what the peer sent before has taken effect; null when it has. */
+  /** Resolves when the effects of the peer's earlier messages are complete; null if they are. */
   private pendingEffect(): Promise<void> | null {
     for (const part of this.host.parts) {
       const pending = part.pendingEffect?.(this) ?? null;
@@ -265,13 +265,13 @@ export class PeerSession implements Peer {
   }
 
   /**
-   * Parses and hands over. No asynchronous function of its own: what was parsed is held by those alone who handle it,
-   * which may be long when they wait for the peer.
+   * Parses a message and calls its handlers. It is not async, so that parsed data is only held by the handlers, which may
+   * wait for the peer for a long time.
    */
   private dispatch(name: Command, payload: Buffer): void | Promise<void> {
     const own = this.own.get(name);
     const parts = this.host.parts.filter((part) => part.handlers[name]);
-    // What no one handles is not even parsed.
+    // A message without a handler is not parsed.
     if (this.isGone || (!own && parts.length === 0)) return;
     const codec = MESSAGES[name];
     let value: unknown;
@@ -304,13 +304,13 @@ export class PeerSession implements Peer {
     }
   }
 
-  /** Answering a reject by a reject would never end; and `notfound` the reference does not read. */
+  /** No reject is sent for a reject, which could loop, nor for `notfound`, which the reference does not parse. */
   private refuseMalformed(command: Command): void {
     if (command === 'reject' || command === 'notfound') return;
     this.reject(command, REJECT_CODE.malformed, 'error parsing message');
   }
 
-  /** Version first, then verack, then the rest; anything else out of turn costs a point. */
+  /** Checks the order of the handshake: version, verack, then other messages. Other orders cost a point. */
   private mayHandle(command: string): boolean {
     if (this.version === null) {
       if (command === 'version') return true;
@@ -400,7 +400,7 @@ export class PeerSession implements Peer {
     this.pings.answered(nonce, this.host.nowMs());
   }
 
-  /** Pings, and time limits; called about every 100 ms. */
+  /** Sends pings and checks time limits; called about every 100 ms. */
   tick(nowMs: number): void {
     const { connection, isReady, version } = this;
     const ageMs = nowMs - this.startedMs;
@@ -420,7 +420,7 @@ export class PeerSession implements Peer {
     }
   }
 
-  /** The same in a turn of this peer: there is much to be done. */
+  /** The same in a turn of this peer, if there is much to do. */
   async tickInTurn(): Promise<void> {
     if (this.isTickQueued) return;
     this.isTickQueued = true;
@@ -430,7 +430,7 @@ export class PeerSession implements Peer {
   }
 }
 
-/** A command as it may be in a log. */
+/** A command in a form that is safe for logs. */
 function printable(command: string): string {
   return command.replace(/[^\x20-\x7e]/g, '?');
 }

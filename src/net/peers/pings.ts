@@ -1,4 +1,4 @@
-/** Round trips to one peer: which ping is under way, and how long they took. Source: Core net_processing.cpp `SendPings`, `PONG`. */
+/** Pings to one peer: the pending ping, and the round-trip times. Source: Core net_processing.cpp `SendPings`, `PONG`. */
 import type { RandomSource } from '../messageHandler.js';
 
 /** First protocol version with nonces in pings (BIP31). */
@@ -6,13 +6,13 @@ export const PING_NONCE_VERSION = 60_001;
 const INTERVAL_MS = 2 * 60_000;
 
 export class Pings {
-  /** Round trips in milliseconds; −1 before the first. */
+  /** Round-trip time in milliseconds; −1 before the first. */
   lastTookMs = -1;
   leastMs = -1;
-  /** Asks for one at the next turn. */
+  /** Whether a ping is requested for the next tick. */
   isWanted = false;
   private readonly random: Pick<RandomSource, 'u64'>;
-  /** The nonce of the ping under way; 0 when none is. */
+  /** The nonce of the pending ping; 0 without one. */
   private nonce = 0n;
   private sentMs = 0;
   private lastMs = -Infinity;
@@ -21,7 +21,7 @@ export class Pings {
     this.random = random;
   }
 
-  /** How long the present ping has been under way, in milliseconds; 0 when none is. */
+  /** Age of the pending ping in milliseconds; 0 without one. */
   waitMs(nowMs: number): number {
     return this.nonce === 0n ? 0 : nowMs - this.sentMs;
   }
@@ -30,7 +30,7 @@ export class Pings {
     return this.isWanted || (this.nonce === 0n && nowMs - this.lastMs > INTERVAL_MS);
   }
 
-  /** Begins one: the nonce to be sent, or null for a peer that knows none. */
+  /** Starts a ping; returns the nonce to send, or null if the peer's version has no nonces. */
   begin(nowMs: number, protocolVersion: number): bigint | null {
     this.isWanted = false;
     this.lastMs = nowMs;
@@ -41,7 +41,7 @@ export class Pings {
     return this.nonce;
   }
 
-  /** A pong came. Without a nonce it is too short: whatever it answers, the ping is over. */
+  /** Handles a pong. Without a nonce it is too short, and ends the ping in any case. */
   answered(nonce: bigint | null, nowMs: number): void {
     const isOurs = this.nonce !== 0n && nonce === this.nonce;
     if (isOurs || nonce === null || nonce === 0n) this.nonce = 0n;

@@ -1,9 +1,9 @@
 /**
- * What all connections together hold of messages that came and were not handled yet. Beyond the bound each of them may
- * hold one message and no more. The reference bounds each connection by itself, which many together can exceed by far.
+ * Total size of received and unhandled messages of all connections. Above the limit each connection may hold only one
+ * message. The reference only limits each connection, so many connections together can use much more memory.
  */
 
-/** Arbitrary: what a dozen connections may hold each for itself. */
+/** Arbitrary: as much as a dozen connections may hold. */
 const LIMIT_BYTES = 64 << 20;
 
 export class ReceiveBudget {

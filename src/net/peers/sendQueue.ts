@@ -1,16 +1,16 @@
 /**
- * What waits to be sent on a socket. Small messages that wait behind others are assembled: a peer that asks a hundred
- * thousand small questions and reads no answer must not cost us an object for each.
+ * Messages that wait to be sent on a socket. Small waiting messages are copied into blocks, so that a peer that sends many
+ * small requests and does not read the responses does not cost an object for each.
  */
 import type { Socket } from 'node:net';
 
 const BLOCK_BYTES = 16 << 10;
-/** Larger ones are worth an object of their own. */
+/** Maximum size of a message that is copied into a block. */
 const SMALL_BYTES = BLOCK_BYTES / 8;
 
 export class SendQueue {
   private readonly socket: Socket;
-  /** What was assembled last and is not given to the socket yet. */
+  /** The current block, which is not passed to the socket yet. */
   private block: Buffer | null = null;
   private blockBytes = 0;
 
@@ -24,7 +24,7 @@ export class SendQueue {
   }
 
   write(frame: Buffer): void {
-    // Without need to wait there is nothing in the block either: `drain` has come, and with it `flush`.
+    // If the socket needs no drain, the block is empty, because `drain` has called `flush`.
     if (!this.socket.writableNeedDrain || frame.length > SMALL_BYTES) {
       this.flush();
       this.socket.write(frame);
@@ -35,7 +35,7 @@ export class SendQueue {
     this.blockBytes += frame.copy(this.block, this.blockBytes);
   }
 
-  /** Must be called when the socket has drained, and before it is ended. */
+  /** Call it when the socket has drained, and before it is ended. */
   flush(): void {
     if (this.block === null) return;
     const block = this.block.subarray(0, this.blockBytes);

@@ -2,7 +2,7 @@
 
 const UNSAFE = /[^A-Za-z0-9 .,;\-_/:?@()]/g;
 
-/** The user agent without what could harm a log or a terminal. */
+/** The user agent without characters that could harm a log or a terminal. */
 export function cleanUserAgent(userAgent: string): string {
   return userAgent.replace(UNSAFE, '');
 }

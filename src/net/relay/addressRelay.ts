@@ -1,8 +1,8 @@
 /**
- * Addresses of nodes: takes those that peers report into the address book, passes fresh ones on to one or two peers, sends a
- * part of the book on request, and our own address now and then to all. Owns what each peer knows and should learn of.
- * Source: Core net_processing.cpp `ProcessMessage` (addr, getaddr, version), `RelayAddress`, `SendMessages`; net.h
- * `PushAddress`.
+ * Addresses of nodes: adds announced ones to the address book, relays fresh ones to one or two peers, sends a part of the
+ * book on request, and announces our own address to all peers from time to time. Owns the known and pending addresses of
+ * each peer. Source: Core net_processing.cpp `ProcessMessage` (addr, getaddr, version), `RelayAddress`, `SendMessages`;
+ * net.h `PushAddress`.
  */
 import type { Chain } from '../../chain/chain.js';
 import { sha256d } from '../../crypto/hash.js';
@@ -40,29 +40,29 @@ interface PeerAddresses {
   toSend: AddressEntry[];
   nextSendMs: number;
   nextLocalMs: number;
-  /** We asked for addresses and the answer is not complete: what comes is not news. */
+  /** Whether we requested addresses and the response is not complete: received addresses are then not relayed. */
   isAnswering: boolean;
-  /** The peer asked, and was told. */
+  /** Whether the peer has received a response to `getaddr`. */
   wasTold: boolean;
 }
 
 const KNOWN_ITEMS = 5000;
 const KNOWN_FALSE_POSITIVE_RATE = 0.001;
-/** Addresses that wait to be sent to one peer; of more, each takes the place of a random one. Source: `MAX_ADDR_TO_SEND`. */
+/** Maximum number of pending addresses of one peer. Further ones replace random entries. Source: `MAX_ADDR_TO_SEND`. */
 const MAX_TO_SEND = 1000;
 const SEND_INTERVAL_MS = 30_000;
 const LOCAL_INTERVAL_MS = 24 * 60 * 60_000;
 const MINUTE_SEC = 60;
 const DAY_SEC = 24 * 60 * 60;
-/** An address is news when it was seen within this time, and this much may it lie ahead. */
+/** An address is fresh if its time is at most this far in the past or future. */
 const FRESH_SEC = 10 * MINUTE_SEC;
-/** No node was seen before. */
+/** Earlier times are invalid. */
 const FIRST_TIME_SEC = 100_000_000;
-/** Age given to an address whose time cannot be. */
+/** Age given to an address with an invalid time. */
 const UNKNOWN_AGE_SEC = 5 * DAY_SEC;
-/** The book takes what peers report for this much older. */
+/** Announced addresses are stored with a time that is earlier by this. */
 const HEARSAY_PENALTY_SEC = 2 * 60 * MINUTE_SEC;
-/** A longer message is not news but an answer. */
+/** A longer message is a response, whose addresses are not relayed. */
 const MAX_RELAYED_MESSAGE = 10;
 
 export class AddressRelay implements MessageHandler {
@@ -72,7 +72,7 @@ export class AddressRelay implements MessageHandler {
   };
   private readonly deps: AddressRelayDeps;
   private readonly states = new Map<Peer, PeerAddresses>();
-  /** Decides which peers get an address, in a way that is unpredictable from outside. */
+  /** Key of the hash that selects the peers for an address, so that others cannot predict them. */
   private readonly relayKey: Buffer;
 
   constructor(deps: AddressRelayDeps) {
@@ -118,7 +118,7 @@ export class AddressRelay implements MessageHandler {
     this.push(state, { address, services: localServices(), timeSec: adjustedTimeSec() });
   }
 
-  /** Puts an address on the list of what a peer should learn of, unless the peer knows it. */
+  /** Queues an address for a peer, unless the peer knows it. */
   private push({ known, toSend }: PeerAddresses, entry: AddressEntry): void {
     if (!isValid(entry.address) || known.contains(keyOf(entry))) return;
     if (toSend.length < MAX_TO_SEND) toSend.push(entry);
@@ -150,8 +150,8 @@ export class AddressRelay implements MessageHandler {
   }
 
   /**
-   * Passes an address on to one or two peers, the same for a day: so that a peer does not get it twice and the address does
-   * not circulate for ever.
+   * Relays an address to one or two peers, the same ones for a day, so that a peer does not receive it twice and it does not
+   * circulate forever.
    */
   private relay(entry: AddressEntry, isReachable: boolean, nowSec: number): void {
     const hash = sha256d(entry.address.ip).readBigUInt64LE(0);
@@ -169,8 +169,8 @@ export class AddressRelay implements MessageHandler {
   }
 
   /**
-   * Only inbound peers get an answer, and once: else an attacker could tell us addresses and later recognise us, at
-   * another address of ours, by asking for them.
+   * Only inbound peers get a response, and only once. Otherwise an attacker could send us addresses and later recognise us
+   * at another address by requesting them.
    */
   private onGetAddr(peer: Peer): void {
     const state = this.states.get(peer);

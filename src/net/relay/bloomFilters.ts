@@ -13,14 +13,14 @@ export interface BloomFilterPartOptions {
   readonly servesFilters: boolean;
 }
 
-/** First protocol version with a service bit for bloom filters (BIP111). */
+/** First protocol version with the service bit for bloom filters (BIP111). */
 const NO_BLOOM_VERSION = 70_011;
 
 const MATCH_ALL = BloomFilter.matchAll();
 
 interface PeerFilter {
   relays: boolean;
-  /** Null lets everything through. */
+  /** Null matches everything. */
   filter: BloomFilter | null;
 }
 
@@ -49,26 +49,32 @@ export class BloomFilters implements MessageHandler {
     return { relaysTransactions: this.relaysTo(peer) };
   }
 
-  /** Whether the peer wants to be notified of transactions: it said so, or has set or cleared a filter since. */
+  /** Whether the peer wants transactions: by its version message, or because it has set or cleared a filter since. */
   relaysTo(peer: Peer): boolean {
     return this.states.get(peer)?.relays ?? false;
   }
 
-  /** The filter that the peer set; null when it set none, or took it away: then it wants all. Matching may change it. */
+  /**
+   * The filter that the peer set; null if it set none or cleared it, so that it wants all transactions. Matching may change
+   * it.
+   */
   filterOf(peer: Peer): BloomFilter | null {
     return this.states.get(peer)?.filter ?? null;
   }
 
   /**
-   * The filter for blocks that the peer wants filtered. QUIRK: in the reference each peer has one from the start, which
-   * everything passes, so that a filtered block is the whole block without a filter. Test:
+   * The filter for blocks that the peer wants filtered. QUIRK: in the reference each peer initially has a filter that
+   * matches everything, so without a filter a filtered block has all transactions. Test:
    * test/unit/net/relay/bloomFilters.test.ts.
    */
   blockFilterOf(peer: Peer): BloomFilter {
     return this.filterOf(peer) ?? MATCH_ALL;
   }
 
-  /** Whether filters are served; a peer that sets one all the same is punished, or sent away if it cannot know. */
+  /**
+   * Whether filters are served. Otherwise a peer that sets one is punished, or disconnected if its version does not know the
+   * service bit.
+   */
   private isServed(peer: Peer, command: string): boolean {
     if (this.options.servesFilters) return true;
     if (peer.version!.protocolVersion >= NO_BLOOM_VERSION)

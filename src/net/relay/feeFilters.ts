@@ -1,6 +1,6 @@
 /**
- * Fee rates below which a transaction need not be announced (BIP133): what peers ask of us, and what we ask of them,
- * which follows the mempool's own bound, blurred and late. Source: Core net_processing.cpp `ProcessMessage` (feefilter),
+ * Fee rates below which a transaction need not be announced (BIP133): the peers' rates, and ours, which is the minimum rate
+ * of the mempool, rounded and sent with a delay. Source: Core net_processing.cpp `ProcessMessage` (feefilter),
  * `SendMessages`.
  */
 import { isMoneyRange } from '../../consensus/limits.js';
@@ -36,9 +36,12 @@ interface PeerFees {
 /** Older peers do not know the message. */
 const FEEFILTER_VERSION = 70_013;
 const SEND_INTERVAL_MS = 10 * 60_000;
-/** After a big change it is sent within this time. */
+/** Maximum delay after a large change. */
 const CHANGE_DELAY_SEC = 5 * 60;
-/** What a node asks for by default, whatever this one is told: steps are the same for all. Source: `DEFAULT_MIN_RELAY_TX_FEE`. */
+/**
+ * Default minimum fee rate of a node, independent of this node's options, so that the rounding steps are the same for all
+ * nodes. Source: `DEFAULT_MIN_RELAY_TX_FEE`.
+ */
 const DEFAULT_FEE_RATE_PER_KB = 1000n;
 
 export class FeeFilters implements MessageHandler {
@@ -56,7 +59,7 @@ export class FeeFilters implements MessageHandler {
     this.rounder = new FeeRounder(DEFAULT_FEE_RATE_PER_KB, deps.random);
   }
 
-  /** What a transaction must pay to be announced to the peer, satoshis per 1,000 virtual bytes. */
+  /** Minimum fee rate of transactions announced to the peer, satoshis per 1,000 virtual bytes. */
   rateOf(peer: Peer): bigint {
     return this.states.get(peer)?.wantedRatePerKb ?? 0n;
   }

@@ -1,11 +1,11 @@
 /**
- * Blurs a fee rate before peers are notified of it, so that it does not tell one node from another. Source: Core
+ * Rounds fee rates randomly before they are sent to peers, so that they do not identify the node. Source: Core
  * policy/fees.cpp `FeeFilterRounder`.
  */
 import type { RandomSource } from '../messageHandler.js';
 
 const MAX_RATE = 1e7;
-/** Each step is this many times the one before. */
+/** Factor between two steps. */
 const SPACING = 1.1;
 
 export class FeeRounder {
@@ -22,7 +22,7 @@ export class FeeRounder {
     this.steps = steps;
   }
 
-  /** The next step above in one case of three, else the one below. */
+  /** Returns the step above with probability 1/3, else the step below. */
   round(ratePerKb: bigint): bigint {
     const { steps } = this;
     let at = steps.findIndex((step) => step >= Number(ratePerKb));

@@ -1,10 +1,10 @@
-/** A binary heap: hands out what goes first, and sorts no more than it is asked for. Owns no order. */
+/** A binary heap: returns entries in order, and sorts only as many as are removed. The order is given by the caller. */
 
 export class Heap<T> {
   private readonly items: T[];
   private readonly compare: (a: T, b: T) => number;
 
-  /** `compare` is negative when `a` goes before `b`. The heap takes `items` over, in time linear to their number. */
+  /** `compare` is negative if `a` comes before `b`. The heap uses `items` itself, and builds in linear time. */
   constructor(compare: (a: T, b: T) => number, items: T[] = []) {
     this.compare = compare;
     this.items = items;
@@ -15,7 +15,7 @@ export class Heap<T> {
     return this.items.length;
   }
 
-  /** First entry in the queue, not removed. */
+  /** First entry, not removed. */
   peek(): T | undefined {
     return this.items[0];
   }
@@ -33,7 +33,7 @@ export class Heap<T> {
     items[at] = item;
   }
 
-  /** Takes out what goes first. */
+  /** Removes and returns the first entry. */
   pop(): T | undefined {
     const { items } = this;
     const first = items[0];

@@ -1,6 +1,6 @@
 /**
- * Whether a transaction that a peer announces is worth asking for. Remembers what was refused until the tip moves:
- * what was wrong may be right then, and until then no other peer is asked for it. Source: Core net_processing.cpp
+ * Decides whether an announced transaction is requested. It stores rejected transactions until the tip changes, since they
+ * may become valid then. Until then they are not requested again from any peer. Source: Core net_processing.cpp
  * `AlreadyHave`, `recentRejects`.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -18,10 +18,10 @@ export interface KnownTransactionsDeps {
   readonly random: RandomSource;
 }
 
-/** Two minutes of the smallest transactions from a fast peer; 1.3 MB. */
+/** Number of the smallest transactions that a fast peer can send in two minutes; 1.3 MB. */
 const MAX_REJECTS = 120_000;
 const FALSE_POSITIVE_RATE = 0.000001;
-/** Outputs by which a confirmed transaction is known while the cache holds them. */
+/** Number of outputs that are looked up in the coin cache to detect a confirmed transaction. */
 const PROBED_OUTPUTS = 2;
 
 export class KnownTransactions {
@@ -36,7 +36,7 @@ export class KnownTransactions {
     this.rejectsTip = this.tip;
   }
 
-  /** The tip under which verdicts are given now. */
+  /** The tip for which rejections are stored now. */
   get tip(): number {
     return this.deps.reader.chain.tip;
   }
@@ -47,7 +47,7 @@ export class KnownTransactions {
     this.rejects.reset();
   }
 
-  /** Whether the transaction is here, or waits for its parents, or was refused, or recently confirmed. */
+  /** Whether the transaction is in the mempool or an orphan, was rejected, or was recently confirmed. */
   alreadyHave(txid: Bytes): boolean {
     const { mempool, orphans } = this.deps;
     const key = toLatin1(txid);
@@ -69,7 +69,7 @@ export class KnownTransactions {
     return this.rejects.contains(txid);
   }
 
-  /** Notes a refusal, unless the tip has moved since `tip` was read: the verdict may be another by now. */
+  /** Stores a rejection, unless the tip has changed since `tip` was read: the result may then be different. */
   noteRejected(txid: Bytes, tip: number): void {
     this.refresh();
     if (tip === this.rejectsTip) this.rejects.insert(txid);

@@ -1,7 +1,7 @@
 /**
- * Transactions that spend what no one knows of yet, kept for a while in case it comes. Bounded in number and size; a
- * newcomer pushes out a random one, so that no one can choose which. Makes no decision about acceptance.
- * Source: Core net_processing.cpp `AddOrphanTx`, `LimitOrphanTxSize`, `EraseOrphansFor`, `BlockConnected`.
+ * Orphans: transactions with unknown parents, stored for a while in case the parents arrive. Number and size are limited; a
+ * new one evicts a random one, so that an attacker cannot choose which. Does not decide about acceptance. Source: Core
+ * net_processing.cpp `AddOrphanTx`, `LimitOrphanTxSize`, `EraseOrphansFor`, `BlockConnected`.
  */
 import type { ChainEvents, ConnectedBlock } from '../../chain/chainEvents.js';
 import { MAX_STANDARD_TX_WEIGHT } from '../../mempool/policy.js';
@@ -25,23 +25,23 @@ export interface OrphanPoolDeps {
 }
 
 export interface Orphan {
-  /** Id in wire order, a byte a character. */
+  /** Id in wire order, latin1. */
   readonly key: string;
-  /** Serialized with witness, a buffer of its own: small where the objects of a parsed one are not. */
+  /** Serialized with witness in its own buffer, which is smaller than parsed objects. */
   readonly bytes: Buffer;
   readonly weight: number;
-  /** The sender; when the peer goes, so does the orphan. */
+  /** The sender; the orphan is removed when the peer disconnects. */
   readonly peer: Peer;
 }
 
 interface Kept extends Orphan {
   readonly expiresSec: number;
-  /** Place in the list that random ones are drawn from. */
+  /** Position in the list from which random ones are drawn. */
   place: number;
 }
 
 const EXPIRY_SEC = 20 * 60;
-/** What is expired is searched at most so often. */
+/** Minimum interval between searches for expired orphans. */
 const SWEEP_INTERVAL_SEC = 5 * 60;
 
 export class OrphanPool {
@@ -49,10 +49,10 @@ export class OrphanPool {
   private readonly deps: OrphanPoolDeps;
   private readonly byKey = new Map<string, Kept>();
   private readonly list: Kept[] = [];
-  /** The spender of an outpoint. */
+  /** Orphans that spend an outpoint. */
   private readonly spenders = new Map<string, readonly Kept[]>();
   private nextSweepSec = 0;
-  /** Ends listening to the chain. */
+  /** Unsubscribes from the chain. */
   readonly close: () => void;
 
   constructor(options: OrphanPoolOptions, deps: OrphanPoolDeps) {
@@ -69,7 +69,7 @@ export class OrphanPool {
     return this.byKey.has(key);
   }
 
-  /** Keeps a transaction, then holds the bounds; false when it was here or is too big to be kept. */
+  /** Adds a transaction, then applies the limits; false if it was already stored or is too large. */
   add(orphan: Orphan): boolean {
     const { log, nowSec } = this.deps;
     if (this.byKey.has(orphan.key)) return false;
@@ -91,7 +91,7 @@ export class OrphanPool {
     return true;
   }
 
-  /** Drops what is expired, and what is too much. */
+  /** Removes expired orphans, and random ones above the limit. */
   private limit(): void {
     const { log, nowSec, random } = this.deps;
     if (this.nextSweepSec <= nowSec()) this.sweep(nowSec());
@@ -113,7 +113,7 @@ export class OrphanPool {
       this.deps.log.debug('mempool', `Erased ${expired.length} orphan tx due to expiration`);
   }
 
-  /** The orphans that spend an output of a transaction with this many outputs, each once. */
+  /** The orphans that spend an output of this transaction, each once; `outputCount` is its number of outputs. */
   spendersOf(key: string, outputCount: number): Orphan[] {
     const found = new Set<Orphan>();
     const index = Buffer.alloc(4);
@@ -141,7 +141,7 @@ export class OrphanPool {
     return true;
   }
 
-  /** Drops what a peer sent. */
+  /** Removes the orphans of a peer. */
   removeOf(peer: Peer): void {
     const sent = this.list.filter((kept) => kept.peer === peer);
     for (const { key } of sent) this.remove(key);
@@ -149,7 +149,7 @@ export class OrphanPool {
       this.deps.log.debug('mempool', `Erased ${sent.length} orphan tx from peer=${peer.id}`);
   }
 
-  /** Drops what the block holds or makes impossible. */
+  /** Removes orphans that the block contains or makes invalid. */
   private blockConnected({ raw, parsed }: ConnectedBlock): void {
     let erased = 0;
     const inputCount = parsed.inputs.length / INPUT_STRIDE;

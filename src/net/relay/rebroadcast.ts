@@ -1,8 +1,7 @@
 /**
- * Announces again what callers of this node sent and no peer has asked for: every ten to fifteen minutes, to all peers that
- * did not get it. So a transaction sent while there were no peers, or only such as did not care, still gets out. Which
- * transactions these are the mempool knows. Source: Core 0.21 net_processing.cpp `ReattemptInitialBroadcast`,
- * `ProcessGetData`.
+ * Announces local transactions again that no peer has requested: every ten to fifteen minutes, to all peers that do not have
+ * them. So a transaction that was sent without suitable peers is still relayed. The mempool has the list of these
+ * transactions. Source: Core 0.21 net_processing.cpp `ReattemptInitialBroadcast`, `ProcessGetData`.
  */
 import type { UnbroadcastSource } from '../../mempool/mempoolReader.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -18,10 +17,10 @@ export interface RebroadcastDeps {
 }
 
 const INTERVAL_MS = 10 * 60_000;
-/** Drawn and added, so that no one knows the moment. */
+/** Maximum of the random part of the interval, so that the time is not predictable. */
 const INTERVAL_SPREAD_MS = 5 * 60_000;
 
-/** Stands in front of the announcer, which it asks for what peers want. */
+/** Wraps the announcer, and forwards requests of peers to it. */
 export class Rebroadcast implements MessageHandler, InventoryServer {
   readonly handlers = {};
   private readonly deps: RebroadcastDeps;

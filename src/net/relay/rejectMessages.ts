@@ -1,10 +1,10 @@
-/** What peers say of our messages (BIP61): logged, nothing else. Source: Core net_processing.cpp `ProcessMessage` (reject). */
+/** Reject messages of peers (BIP61): they are only logged. Source: Core net_processing.cpp `ProcessMessage` (reject). */
 import { hashToHex } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import type { RejectMessage } from '../messages/reject.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 
-/** What a log may show of a peer's words; their length is bounded by the message. Source: `SanitizeString`. */
+/** Characters of a peer's text that are not logged; the message limits its length. Source: `SanitizeString`. */
 const UNSAFE = /[^A-Za-z0-9 .,;\-_/:?@()]/g;
 
 export class RejectMessages implements MessageHandler {

@@ -1,8 +1,7 @@
 /**
- * Transactions that were announced recently, by their bytes: a peer that was notified of one may ask for it for a quarter of
- * an hour, whatever became of it in the mempool. Source: Core net_processing.cpp `mapRelay`, `vRelayExpiration`.
- *
- * The reference has no bound but the time; here the oldest go when all take too much.
+ * Recently announced transactions in serialized form: peers may request them for a quarter of an hour, even if they have
+ * left the mempool. Source: Core net_processing.cpp `mapRelay`, `vRelayExpiration`. The reference only limits the time; here
+ * the oldest are removed above a size limit.
  */
 
 export interface RelayMemoryOptions {
@@ -21,7 +20,7 @@ const ENTRY_BYTES = 150;
 
 export class RelayMemory {
   private readonly byKey = new Map<string, Relayed>();
-  /** In the order of expiry, from `first` on. */
+  /** In order of expiry, from `first` on. */
   private order: Relayed[] = [];
   private first = 0;
   private readonly maxBytes: number;
@@ -35,7 +34,7 @@ export class RelayMemory {
     return this.byKey.size;
   }
 
-  /** `bytes` are those with witness. One that is here keeps its time. */
+  /** `bytes` are serialized with witness. The time of an existing entry does not change. */
   add(key: string, bytes: Buffer, nowMs: number): void {
     this.expire(nowMs);
     if (this.byKey.has(key)) return;

@@ -1,12 +1,12 @@
-/** What the operator may set about relaying transactions, and whose transactions are taken. */
+/** Options for relaying transactions, and whose transactions are accepted. */
 import type { Peer } from '../messageHandler.js';
 
 export interface RelayOptions {
   /** False with `-blocksonly`. */
   readonly relaysTransactions: boolean;
-  /** `-whitelistrelay`: whitelisted peers may send transactions all the same. */
+  /** `-whitelistrelay`: whitelisted peers may send transactions in any case. */
   readonly whitelistRelay: boolean;
-  /** `-whitelistforcerelay`: what they send is passed on even when it was known, or is refused for policy. */
+  /** `-whitelistforcerelay`: their transactions are relayed even if already known or rejected by policy. */
   readonly whitelistForceRelay: boolean;
 }
 
@@ -15,7 +15,7 @@ export function takesTransactionsFrom(options: RelayOptions, peer: Peer): boolea
   return options.relaysTransactions || (peer.isWhitelisted && options.whitelistRelay);
 }
 
-/** Whether all that the peer sends is passed on. */
+/** Whether all transactions of the peer are relayed. */
 export function forcesRelay(options: RelayOptions, peer: Peer): boolean {
   return peer.isWhitelisted && options.whitelistForceRelay;
 }

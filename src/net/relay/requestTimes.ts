@@ -1,8 +1,7 @@
 /**
- * When each transaction was, or will be, requested, from any peer: two peers are asked for the same one two minutes
- * apart. Holds the latest this many, at least half of its bound. Source: Core net.cpp `mapAlreadyAskedFor`.
- *
- * The reference forgets the one with the earliest time, this the half that was not asked for the longest.
+ * Time of the last or next request for each transaction, over all peers: requests to two peers are two minutes apart. It
+ * stores the latest entries, at least half of its limit. Source: Core net.cpp `mapAlreadyAskedFor`. The reference removes
+ * the entry with the earliest time; this class removes the half that was unused for the longest time.
  */
 
 export class RequestTimes {

@@ -1,8 +1,8 @@
-/** Rolling bloom filters keyed by a source of randomness. */
+/** Rolling bloom filters with random keys. */
 import { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
 import type { RandomSource } from '../messageHandler.js';
 
-/** Remembers the last `items` items; another seems to be among them at the given rate. */
+/** A set of the last `items` items with the given false positive rate. */
 export function rollingFilter(
   items: number,
   falsePositiveRate: number,

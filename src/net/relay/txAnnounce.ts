@@ -1,10 +1,9 @@
 /**
- * Announces transactions to peers, late and in batches, which hides their origin; and gives those that
- * were notified of what they ask for. Each peer has a list of what it should learn of and a memory of what it knows.
- * Source: Core net_processing.cpp `RelayTransaction`, `SendMessages` (inventory), `ProcessMessage` (mempool),
- * `ProcessGetData`; net.h `PushInventory`; BIP35.
+ * Announces transactions to peers, with delays and in batches to hide their origin, and sends requested ones. Each peer has
+ * a queue of pending announcements and a filter of known transactions. Source: Core net_processing.cpp `RelayTransaction`,
+ * `SendMessages` (inventory), `ProcessMessage` (mempool), `ProcessGetData`; net.h `PushInventory`; BIP35.
  *
- * Deviations: the list of a peer is bounded, and an answer to `mempool` goes out in parts, one a turn.
+ * Deviations: the queue of a peer is limited, and a response to `mempool` is sent in parts, one for each turn.
  */
 import { feeRateOf } from '../../mempool/feeRate.js';
 import type { RelayEntry, RelaySource } from '../../mempool/mempoolReader.js';
@@ -35,41 +34,41 @@ export interface TxAnnouncerDeps {
   readonly mempool: RelaySource;
   readonly filters: Pick<BloomFilters, 'relaysTo' | 'filterOf'>;
   readonly fees: Pick<FeeFilters, 'rateOf'>;
-  /** Whether this much was sent today that mempools are not told any more (`-maxuploadtarget`). */
+  /** Whether so much was sent today that `mempool` is not served any more (`-maxuploadtarget`). */
   readonly uploadTarget: Pick<UploadTarget, 'isReached'>;
   readonly random: RandomSource;
   readonly nowMs: () => number;
-  /** The clock by which the mempool notes when a transaction came. */
+  /** The clock of the mempool's arrival times. */
   readonly nowSec: () => number;
 }
 
 interface PeerInventory {
-  /** Made when it is first needed: half a megabyte. */
+  /** Created on first use: half a megabyte. */
   known: RollingBloomFilter | null;
   readonly toSend: Set<string>;
   nextSendMs: number;
   wantsMempool: boolean;
-  /** The answer to `mempool` that is under way, and how far it is. */
+  /** The running response to `mempool`, and its progress. */
   answer: readonly RelayEntry[];
   answered: number;
-  /** When the mempool was last looked through for the peer; 0 for never. */
+  /** Time of the last `mempool` request of the peer; 0 for never. */
   mempoolSec: number;
 }
 
 const INBOUND_INTERVAL_MS = 5000;
 const OUTBOUND_INTERVAL_MS = 2000;
-/** Transactions of one batch: seven for each second between batches. Source: `INVENTORY_BROADCAST_MAX`. */
+/** Maximum number of transactions in one batch: seven for each second between batches. Source: `INVENTORY_BROADCAST_MAX`. */
 const BATCH = 7 * 5;
-/** What a peer should learn of. Arbitrary: far more than it could get in an hour. */
+/** Maximum size of a peer's queue. Arbitrary: far more than can be sent in an hour. */
 const MAX_TO_SEND = 50_000;
 /** Limit of the queue after a reduction. */
 const KEPT_TO_SEND = MAX_TO_SEND * 0.9;
 /** Source: net.cpp `filterInventoryKnown`. */
 const KNOWN_ITEMS = 50_000;
 const KNOWN_FALSE_POSITIVE_RATE = 0.000001;
-/** Transactions of the mempool looked at in one turn of one peer. */
+/** Mempool transactions processed in one turn of a peer. */
 const ANSWER_PART = 1000;
-/** Bytes of transactions compared with a peer's filter in one of its turns: that takes some milliseconds with the worst. */
+/** Bytes of transactions matched with a peer's filter in one of its turns: some milliseconds in the worst case. */
 const FILTERED_BYTES = 64 << 10;
 const RELAY_MEMORY_BYTES = 64 << 20;
 
@@ -80,7 +79,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
   private readonly states = new Map<Peer, PeerInventory>();
   private readonly inboundTimer: SharedTimer;
   private readonly relayed = new RelayMemory({ maxBytes: RELAY_MEMORY_BYTES });
-  /** The mempool in order, for requests while it is unchanged. */
+  /** Cache of the sorted mempool, valid while it is unchanged. */
   private ordered: { changeCount: number; entries: MaybePromise<readonly RelayEntry[]> } | null = null;
 
   constructor(options: TxAnnouncerOptions, deps: TxAnnouncerDeps) {
@@ -106,7 +105,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     this.forgetOrder();
   }
 
-  /** Announces a transaction of the mempool to all peers that do not know it. */
+  /** Announces a mempool transaction to all peers that do not know it. */
   announce(txid: Bytes): void {
     const key = toLatin1(txid);
     for (const state of this.states.values()) {
@@ -116,7 +115,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     }
   }
 
-  /** Drops what has left the mempool; if that does not make room, the oldest. */
+  /** Removes transactions that left the mempool; if that is not enough, the oldest. */
   private shorten(toSend: Set<string>): void {
     for (const key of toSend) if (!this.deps.mempool.hasKey(key)) toSend.delete(key);
     for (const key of toSend) {
@@ -125,12 +124,12 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     }
   }
 
-  /** How many transactions the peer is yet to learn of. */
+  /** Number of transactions in the peer's queue. */
   pendingCount(peer: Peer): number {
     return this.states.get(peer)?.toSend.size ?? 0;
   }
 
-  /** Notes that the peer has the transaction. */
+  /** Records that the peer has the transaction. */
   noteKnown(peer: Peer, txid: Bytes): void {
     const state = this.states.get(peer);
     if (state) this.remember(state, txid);
@@ -175,7 +174,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     return true;
   }
 
-  /** The best of what the peer should learn of: few ancestors first, then what pays most. */
+  /** Removes the best entries from the peer's queue: those with few ancestors first, then those with the highest fee rate. */
   private takeBatch(peer: Peer, state: PeerInventory, nowMs: number, items: InvItem[]): void {
     if (state.toSend.size === 0) return;
     const wants = this.wishesOf(peer);
@@ -196,7 +195,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     }
   }
 
-  /** What is still in the mempool; the rest is dropped. */
+  /** Queued transactions that are still in the mempool; others are removed. */
   private entriesToSend(toSend: Set<string>): RelayEntry[] {
     const entries: RelayEntry[] = [];
     for (const key of toSend) {
@@ -207,7 +206,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     return entries;
   }
 
-  /** Whether a transaction pays enough for the peer and passes its filter. */
+  /** A test whether a transaction pays enough for the peer and matches its filter. */
   private wishesOf(peer: Peer): (entry: RelayEntry) => boolean {
     const rate = this.deps.fees.rateOf(peer);
     const filter = this.deps.filters.filterOf(peer);
@@ -217,7 +216,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     };
   }
 
-  /** What it counts to compare a transaction with the peer's filter: nothing where there is none. */
+  /** Cost of matching a transaction with the peer's filter; 0 without a filter. */
   private filteredBytes(peer: Peer, { bytes }: RelayEntry): number {
     return this.deps.filters.filterOf(peer) === null ? 0 : bytes.length;
   }
@@ -234,7 +233,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     else answer(entries);
   }
 
-  /** The mempool in order, at once where it is small or was ordered for another peer. */
+  /** The sorted mempool; synchronous if it is small or already sorted for another peer. */
   private orderFor(peer: Peer): MaybePromise<readonly RelayEntry[]> {
     const { mempool } = this.deps;
     const { changeCount } = mempool;
@@ -266,7 +265,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     this.forgetOrder();
   }
 
-  /** Once no one is being answered, the order need not be kept. */
+  /** Releases the sorted mempool when no response needs it. */
   private forgetOrder(): void {
     for (const { answer } of this.states.values()) if (answer.length > 0) return;
     this.ordered = null;
@@ -277,8 +276,8 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
   }
 
   /**
-   * Sends a transaction that the peer asks for, if it was announced recently to anyone, or was in the mempool when the
-   * peer asked for all of it: what is otherwise here does not matter. False when there is none to send.
+   * Sends a requested transaction if it was announced recently to any peer, or was in the mempool when the peer requested
+   * the whole mempool. Other transactions are not sent. False if none was sent.
    */
   serve(peer: Peer, { type, hash }: InvItem): boolean {
     const bytes = this.bytesFor(peer, toLatin1(hash));

@@ -1,11 +1,11 @@
 /**
- * Transactions that peers send: lets them into the mempool and passes them on, keeps those whose parents are missing and
- * looks at them again when a parent comes, remembers and answers refusals. One transaction after the other, from any peer
- * that sent it, so that nothing enters between looking and letting in. Of the large ones only one is parsed at a time, in
- * turns of the peer, while small ones go by. Source: Core net_processing.cpp `ProcessMessage` (tx).
+ * Handles transactions of peers: adds them to the mempool and relays them, stores orphans and processes them again when a
+ * parent arrives, and stores and reports rejections. Transactions of all peers are processed one by one, so that the mempool
+ * does not change between check and addition. Only one large transaction is parsed at a time, in turns of its peer; small
+ * ones need not wait for it. Source: Core net_processing.cpp `ProcessMessage` (tx).
  *
- * Deviation: a transaction that is here already is not remembered as refused, as in later releases of Core: its children
- * would be taken for those of a refused one.
+ * Deviation: a known transaction is not stored as rejected, as in later releases of Core, because its children would be
+ * treated as children of a rejected one.
  */
 import { REJECT_CODE, formatVerdict, type ValidationError } from '../../consensus/reject.js';
 import type { AcceptVerdict } from '../../mempool/acceptance.js';
@@ -44,14 +44,14 @@ export interface TxReceiverDeps {
   readonly orphans: OrphanPool;
   readonly requests: Pick<TxRequests, 'request' | 'noteReceived'>;
   readonly announcer: Pick<TxAnnouncer, 'announce' | 'noteKnown'>;
-  /** Takes what did not enter, or was replaced, and may be in a block all the same. */
+  /** Receives transactions that were not accepted, or were replaced, and may still be in a block. */
   readonly extras: { add(transaction: { readonly wtxid: Bytes; readonly bytes: Bytes }): void };
   readonly log: Logger;
 }
 
-/** Larger ones are parsed in turns: a millisecond or two. */
+/** Larger transactions are parsed in slices; this size takes a millisecond or two. */
 const AT_ONCE_BYTES = 65_536;
-/** Refused transactions from this size on are not kept for compact blocks. */
+/** Rejected transactions of at least this size are not stored for compact blocks. */
 const MAX_EXTRA_BYTES = 100_000;
 
 export class TxReceiver implements MessageHandler {
@@ -78,7 +78,7 @@ export class TxReceiver implements MessageHandler {
     this.deps.orphans.removeOf(peer);
   }
 
-  /** Takes no more; resolves when what is being looked at is done with. */
+  /** Accepts no more transactions; resolves when the present one is processed. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopListening();
@@ -155,7 +155,7 @@ export class TxReceiver implements MessageHandler {
     });
   }
 
-  /** Parents that were refused are no use waiting for; the others are asked for. */
+  /** An orphan with a rejected parent is dropped; otherwise its parents are requested. */
   private keepOrphan(peer: Peer, tx: Transaction, txid: Buffer, tip: number): void {
     const { known, log, orphans, requests, announcer } = this.deps;
     if (tx.inputs.some(({ prevout }) => known.isRejected(prevout.hash))) {
@@ -190,8 +190,8 @@ export class TxReceiver implements MessageHandler {
   }
 
   /**
-   * A witness is not part of the id: where there is one, or one may have been taken away, a right transaction may come
-   * under the same id, and the id is not remembered as refused.
+   * The witness is not part of the id. If a transaction has a witness, or one may have been removed, a valid transaction may
+   * have the same id, so the id is not stored as rejected.
    */
   private remember(tx: Transaction, txid: Buffer, error: ValidationError, tip: number): void {
     const isWitness = hasWitness(tx);
@@ -202,7 +202,7 @@ export class TxReceiver implements MessageHandler {
     this.deps.extras.add({ wtxid: wtxidOf(tx), bytes: Buffer.from(bytes) });
   }
 
-  /** Passes on what a whitelisted peer sends, as far as it is in the mempool, unless it deserves punishment. */
+  /** Relays a whitelisted peer's transaction that is in the mempool, unless the peer must be punished. */
   private forceRelay(peer: Peer, txid: Bytes, error: ValidationError | null): void {
     if (!forcesRelay(this.options, peer)) return;
     const { announcer, log } = this.deps;
@@ -216,16 +216,16 @@ export class TxReceiver implements MessageHandler {
     }
   }
 
-  /** Looks again at the orphans that waited for a transaction, then at those that waited for them, and so on. */
+  /** Processes the orphans that waited for a transaction, then the orphans that waited for those, and so on. */
   private async resolveOrphans(key: string, outputCount: number): Promise<void> {
     const { orphans } = this.deps;
     const parents = [{ key, outputCount }];
     const blamed = new Set<Peer>();
-    // The list grows while it is walked.
+    // The list grows during the loop.
     for (const parent of parents) {
       for (const orphan of orphans.spendersOf(parent.key, parent.outputCount)) {
         if (this.isClosed) return;
-        // It may have gone while others were looked at.
+        // The orphan may have been removed meanwhile.
         if (blamed.has(orphan.peer) || !orphans.has(orphan.key)) continue;
         const tx = parseTransaction(new Reader(orphan.bytes));
         const verdict = await this.resolve(orphan, tx);
@@ -235,7 +235,7 @@ export class TxReceiver implements MessageHandler {
     }
   }
 
-  /** No one but the sender of the orphan is punished: the sender of the parent is not at fault. */
+  /** Only the sender of the orphan is punished, not the sender of the parent. */
   private async resolve(orphan: Orphan, tx: Transaction): Promise<AcceptVerdict> {
     const { announcer, known, log, mempool, orphans } = this.deps;
     const { tip } = known;

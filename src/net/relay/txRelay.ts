@@ -1,4 +1,4 @@
-/** The transaction side of the protocol assembled: its parts in order, and what others need of them. Holds no rule. */
+/** Creates the message handlers for transactions in their order, and provides their interface to other modules. No rules. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Mempool } from '../../mempool/mempool.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -42,11 +42,11 @@ export interface TxRelayDeps {
 export interface TxRelay {
   readonly parts: readonly MessageHandler[];
   readonly filters: BloomFilters;
-  /** Has the transactions that peers ask for. */
+  /** Serves requests of peers for transactions. */
   readonly server: InventoryServer;
-  /** Announces a transaction of the mempool to all peers. */
+  /** Announces a mempool transaction to all peers. */
   announce(txid: Bytes): void;
-  /** Takes no more; resolves when what is being looked at is done with. */
+  /** Accepts no more transactions; resolves when the present one is processed. */
   stop(): Promise<void>;
 }
 

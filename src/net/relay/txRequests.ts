@@ -1,10 +1,10 @@
 /**
- * Asks for transactions that peers announce: the first who does at once, each further one two minutes later should the
- * transaction not have come by then. Owns the pending requests; what is done with a transaction that comes is
- * `txReceiver.ts`. Source: Core net.cpp `CNode::AskFor`, net_processing.cpp `ProcessMessage` (inv), `SendMessages`.
+ * Requests announced transactions: from the first announcing peer at once, from each further peer two minutes later if the
+ * transaction was not received. Owns the pending requests; received transactions are handled in `txReceiver.ts`. Source:
+ * Core net.cpp `CNode::AskFor`, net_processing.cpp `ProcessMessage` (inv), `SendMessages`.
  *
- * Deviations: together the peers hold a bounded number of requests, with an equal share for each when they are many; and
- * what a peer says not to have may be asked of it again.
+ * Deviations: the total number of requests is limited, with an equal share for each peer if there are many; and a
+ * transaction that a peer reported as not found may be requested from it again.
  */
 import type { Chain } from '../../chain/chain.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -21,7 +21,7 @@ import { RequestTimes } from './requestTimes.js';
 export interface TxRequestsDeps {
   readonly chain: Pick<Chain, 'isInitialDownload' | 'importing'>;
   readonly known: Pick<KnownTransactions, 'alreadyHave'>;
-  /** Told what a peer has: it need not be announced to it. */
+  /** Notified of transactions that a peer has, which need not be announced to it. */
   readonly announcer: { noteKnown(peer: Peer, txid: Bytes): void };
   readonly localServices: () => bigint;
   readonly nowMs: () => number;
@@ -30,7 +30,7 @@ export interface TxRequestsDeps {
 
 interface Request {
   readonly dueMs: number;
-  /** Order among equal times. */
+  /** Order of entries with equal times. */
   readonly order: number;
   readonly type: number;
   readonly key: string;
@@ -39,17 +39,17 @@ interface Request {
 interface PeerRequests {
   /** Pending requests. */
   readonly queue: Heap<Request>;
-  /** Keys of that, and of what was asked and has not come; true for the latter. */
+  /** Keys of queued transactions (false), and of requested transactions that were not received (true). */
   readonly asked: Map<string, boolean>;
 }
 
-/** Bounds of one peer. Source: `MAPASKFOR_MAX_SZ`, `SETASKFOR_MAX_SZ`. */
+/** Limits for one peer. Source: `MAPASKFOR_MAX_SZ`, `SETASKFOR_MAX_SZ`. */
 const MAX_QUEUED = MAX_INV_ITEMS;
 const MAX_ASKED = 2 * MAX_INV_ITEMS;
-/** From this many on, about 150 bytes each, a peer gets no more than its share. Arbitrary. */
+/** Total number of requests, about 150 bytes each, from which each peer is limited to its share. Arbitrary. */
 const MAX_ASKED_TOTAL = 250_000;
 const RETRY_MS = 2 * 60_000;
-/** A first request counts from a second ago. */
+/** A first request is dated one second earlier. */
 const HEAD_START_MS = 1000;
 const GETDATA_BATCH = 1000;
 /** Limit of requests in one turn, for fairness. */
@@ -83,7 +83,7 @@ export class TxRequests implements MessageHandler {
     this.states.delete(peer);
   }
 
-  /** Announcements of transactions; those of blocks are for others, as is the punishment for too many. */
+  /** Handles announcements of transactions. Other handlers process those of blocks, and punish for too many items. */
   private async onInv(peer: Peer, items: readonly InvItem[]): Promise<void> {
     if (items.length > MAX_INV_ITEMS) return;
     const { announcer, log } = this.deps;
@@ -110,7 +110,7 @@ export class TxRequests implements MessageHandler {
     if (!have && !chain.importing && !chain.isInitialDownload()) this.request(peer, txid);
   }
 
-  /** Puts a transaction on the list of what the peer is asked for, unless it is there or the list is full. */
+  /** Queues a transaction to be requested from the peer, unless it is already queued or the queue is full. */
   request(peer: Peer, txid: Bytes): void {
     const state = this.states.get(peer);
     if (!state || this.isFull(state)) return;
@@ -136,14 +136,14 @@ export class TxRequests implements MessageHandler {
     return (both & NODE.witness) !== 0n ? INV.witnessTx : INV.tx;
   }
 
-  /** The peer sent a transaction, asked or not. */
+  /** Handles the arrival of a transaction, requested or not. */
   noteReceived(peer: Peer, txid: Bytes): void {
     const key = toLatin1(txid);
     this.times.delete(key);
     this.noteAnswered(peer, key);
   }
 
-  /** What is still to be asked stays on the list, so that the list cannot outgrow what is counted. */
+  /** A queued transaction stays in the queue, so that the queue cannot exceed the counted size. */
   private noteAnswered(peer: Peer, key: string): void {
     const state = this.states.get(peer);
     if (state?.asked.get(key) === true) this.forget(state, key);
@@ -189,7 +189,7 @@ export class TxRequests implements MessageHandler {
     return items;
   }
 
-  /** What is held for all peers, and times of requests. */
+  /** Numbers of requests of all peers, and of request times. */
   get sizes(): { asked: number; times: number } {
     return { asked: this.askedTotal, times: this.times.size };
   }

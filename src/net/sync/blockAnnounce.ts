@@ -1,7 +1,7 @@
 /**
- * Announces new blocks to peers: by header, in compact form or by id, as each of them wants, once each, and only what
- * follows on what the peer has. A block that follows the tip goes out in compact form before it is connected.
- * Source: Core net_processing.cpp `NewPoWValidBlock`, `UpdatedBlockTip`, `SendMessages` (announcements, inventory).
+ * Announces new blocks to peers: by header, in compact form or by id, as the peer requested. Each block is announced once,
+ * and only if the peer has its parent. A block that follows the tip is sent in compact form before it is connected. Source:
+ * Core net_processing.cpp `NewPoWValidBlock`, `UpdatedBlockTip`, `SendMessages` (announcements, inventory).
  */
 import type { ChainEventMap } from '../../chain/chainEvents.js';
 import { formatHeader, HEADER_SIZE_BYTES } from '../../primitives/header.js';
@@ -14,15 +14,15 @@ import type { SyncPeer } from './peerTable.js';
 import type { RecentBlocks } from './recentBlocks.js';
 import type { SyncDeps } from './syncDeps.js';
 
-/** More new blocks at once are not announced one by one. */
+/** Maximum number of new blocks that are announced one by one. */
 export const MAX_BLOCKS_TO_ANNOUNCE = 8;
 /** First protocol version with `sendheaders` (BIP130). */
 const SENDHEADERS_VERSION = 70_012;
 /** First protocol version that does not ban for an invalid compact block. */
 const UNCHECKED_COMPACT_VERSION = 70_015;
-/** Headers at hand for announcements: of one that may be long, and of the one before. */
+/** Number of headers cached for announcements: those of a longest one, and of the one before. */
 const HEADERS_KEPT = 2 * MAX_BLOCKS_TO_ANNOUNCE;
-/** A peer that claimed to be this many blocks further than we are now is told nothing. */
+/** A peer whose start height exceeds our height by more than this gets no announcements. */
 const START_HEIGHT_SLACK = 2000;
 
 export interface BlockAnnounceDeps extends SyncDeps {
@@ -34,7 +34,7 @@ interface AnnouncePeer {
   prefersHeaders: boolean;
   /** New blocks of the active chain to announce, by header id, in order. */
   pending: number[];
-  /** Headers are being read for it: the next announcement waits. */
+  /** Whether headers are being read for it; the next announcement waits. */
   isBusy: boolean;
 }
 
@@ -50,7 +50,7 @@ export class BlockAnnounce implements MessageHandler {
   private readonly listeners: (() => void)[];
   /** Height of the highest block announced before it was connected. */
   private highestFast = 0;
-  /** The last headers of the blocks connected last, by header id. */
+  /** Headers of the last connected blocks, by header id. */
   private readonly lastHeaders = new Map<number, Buffer>();
 
   constructor(deps: BlockAnnounceDeps) {
@@ -83,7 +83,7 @@ export class BlockAnnounce implements MessageHandler {
     this.own.delete(peer.id);
   }
 
-  /** A block that follows the tip is right as far as can be seen without connecting it. */
+  /** Announces a block that follows the tip and passed all checks that are possible without connecting it. */
   private announceFound(found: ChainEventMap['blockFound']): void {
     const { chain, compact, peers, recent, log } = this.deps;
     const { headers, versionBits } = chain.index;
@@ -112,8 +112,8 @@ export class BlockAnnounce implements MessageHandler {
   }
 
   /**
-   * Announces new blocks of the active chain. At once, as the reference wakes who sends: of blocks that follow
-   * each other closely each is announced by itself, and no peer is notified of nine at a time.
+   * Announces new blocks of the active chain at once, as the reference wakes its sending thread. So blocks in quick
+   * succession are announced one by one, and not as a group above the limit.
    */
   private queueNew({ id, height, forkId, initialDownload }: ChainEventMap['tipChanged']): void {
     if (initialDownload) return;
@@ -128,9 +128,9 @@ export class BlockAnnounce implements MessageHandler {
       const own = this.own.get(peer.id);
       if (!own || height <= (startHeight === -1 ? 0 : startHeight - START_HEIGHT_SLACK)) continue;
       own.pending.push(...fresh);
-      // Of more than may be announced one by one only the last counts.
+      // If there are too many to announce one by one, only the last is announced.
       own.pending.splice(0, own.pending.length - MAX_BLOCKS_TO_ANNOUNCE - 1);
-      // To a peer that does not read, and while headers are read for it, it is told at its next turn.
+      // If the peer does not read, or headers are being read for it, the announcement follows at its next tick.
       if (!peer.isSendFull && !own.isBusy) this.announce(state, own, own.pending.splice(0));
     }
   }
@@ -160,8 +160,8 @@ export class BlockAnnounce implements MessageHandler {
   }
 
   /**
-   * Those of the blocks, and all behind, that the peer does not have; null when no header of them would connect, or the
-   * active chain is another one now.
+   * The first of these blocks that the peer does not have, and all after it; null if their headers would not connect, or the
+   * active chain has changed.
    */
   private unknownTo(state: SyncPeer, ids: readonly number[]): number[] | null {
     const { peers, chain } = this.deps;
@@ -181,7 +181,7 @@ export class BlockAnnounce implements MessageHandler {
     return unknown;
   }
 
-  /** Sends a block in compact form, if it is at hand. */
+  /** Sends a block in compact form, if it is in memory. */
   private sendCompact(state: SyncPeer, id: number): boolean {
     const { recent, compact, log } = this.deps;
     const block = recent.find(id);
@@ -222,7 +222,7 @@ export class BlockAnnounce implements MessageHandler {
     }
   }
 
-  /** The last block alone, unless the peer has it. It was our tip once, if it is not now. */
+  /** Announces only the last block, unless the peer has it. It was our tip, even if it is not any more. */
   private announceById(state: SyncPeer, id: number): void {
     if (this.deps.peers.hasHeader(state, id)) return;
     const hash = Buffer.from(this.deps.chain.index.headers.hash(id));

@@ -1,28 +1,28 @@
 /**
- * Making the best chain active in the background while blocks come in, and how much of what was accepted is not yet
- * connected. One run is under way and at most one waits. Owns no verdict: what fails here the chain has told already.
+ * Activates the best chain in the background while blocks arrive, and counts accepted blocks that are not connected yet. At
+ * most one run is active and one waits. It reports no errors, because the chain has already reported them.
  */
 import type { Chain } from '../../chain/chain.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 
-/** Accepted and not connected beyond this, peers that send blocks must wait. */
+/** Size of accepted, unconnected blocks above which peers that send blocks must wait. */
 const BACKLOG_LIMIT_BYTES = 32 << 20;
-/** Down from the bound, they may continue. */
+/** Size at which they may continue. */
 const BACKLOG_RESUME_BYTES = BACKLOG_LIMIT_BYTES / 2;
 
 export class BlockConnector {
   private readonly chain: Pick<Chain, 'activateBestChain' | 'index' | 'tip'>;
   private running: Promise<void> | null = null;
   private waiting: Promise<void> | null = null;
-  /** Whether the present run may have looked at the candidates for the last time already. */
+  /** Whether the present run may already have made its last check of the candidates. */
   private started = false;
   /** Sizes of accepted blocks whose connection has not been tried, by header id. */
   private readonly ahead = new Map<number, number>();
   private aheadBytes = 0;
   private wakers: (() => void)[] = [];
-  /** The tip with all that follows from it; only while a run is under way the chain may be further. */
+  /** The tip for which no further work is pending. During a run the chain may be further. */
   private standing: number = NO_HEADER;
-  /** Waits until a block is the tip or has been refused. */
+  /** Callers that wait until a block is the tip or was rejected. */
   private targets: { id: number; reached: () => void }[] = [];
   readonly stop: () => void;
 
@@ -37,7 +37,7 @@ export class BlockConnector {
     };
   }
 
-  /** Resolves when everything that could be connected at the time of the call is; never rejects. */
+  /** Resolves when all blocks that could be connected at the time of the call are connected; never rejects. */
   request(): Promise<void> {
     this.running ??= this.run();
     if (this.started) return (this.waiting ??= this.runAfter(this.running));
@@ -47,7 +47,7 @@ export class BlockConnector {
   private async run(): Promise<void> {
     await null;
     this.started = true;
-    // A failure stops the node: the chain has said so itself, and refuses all that follows.
+    // A failure stops the node: the chain has reported it, and rejects all later calls.
     await this.chain.activateBestChain().catch(() => undefined);
     this.started = false;
     this.running = null;
@@ -61,7 +61,7 @@ export class BlockConnector {
     await (this.running ??= this.run());
   }
 
-  /** Called when nothing more can be connected: remaining blocks wait for an ancestor or have less work. */
+  /** Called when nothing more can be connected: the remaining blocks wait for an ancestor or have less work. */
   private settle(): void {
     this.ahead.clear();
     this.aheadBytes = 0;
@@ -71,8 +71,8 @@ export class BlockConnector {
   }
 
   /**
-   * Resolves once the best of all branches that are complete now is the active one, with all that follows from that, or
-   * was found wrong; null when it is already. Does not wait for what comes later, as `request` may.
+   * Resolves when the best of all complete branches has been connected or found invalid; null if that is already so. In
+   * contrast to `request` it does not wait for blocks that arrive later.
    */
   pending(): Promise<void> | null {
     if (this.running === null && this.waiting === null) return null;
@@ -96,7 +96,7 @@ export class BlockConnector {
     for (const target of reached) target.reached();
   }
 
-  /** Notes a block that was stored just now. */
+  /** Records a block that was just stored. */
   noteAccepted(id: number, sizeBytes: number): void {
     if (this.ahead.has(id)) return;
     this.ahead.set(id, sizeBytes);
@@ -117,7 +117,7 @@ export class BlockConnector {
     return this.aheadBytes > BACKLOG_LIMIT_BYTES;
   }
 
-  /** Resolves once much of what is congested is connected. A run must have been requested. */
+  /** Resolves when much of the backlog is connected. Call `request` before. */
   async room(): Promise<void> {
     if (this.isCongested) await new Promise<void>((resolve) => this.wakers.push(resolve));
   }

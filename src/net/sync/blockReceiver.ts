@@ -1,6 +1,6 @@
 /**
- * Blocks that come: parsed, stored at once, connected in the background. A peer that sends more than can be connected must
- * wait. Source: Core net_processing.cpp `BLOCK`, validation.cpp `ProcessNewBlock`.
+ * Handles received blocks: they are parsed, stored at once, and connected in the background. A peer that sends blocks faster
+ * than they are connected must wait. Source: Core net_processing.cpp `BLOCK`, validation.cpp `ProcessNewBlock`.
  */
 import { loadBlock, type LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { REJECT_CODE } from '../../consensus/reject.js';
@@ -22,11 +22,11 @@ export interface BlockReceiverDeps extends Pick<SyncDeps, 'chain' | 'log'> {
   readonly sources: BlockSources;
 }
 
-/** How a block came. */
+/** Circumstances of a received block. */
 export interface Delivery {
-  /** We asked for it: it is stored though it may not become the tip. */
+  /** Whether we requested it: then it is stored even if it cannot become the tip. */
   requested: boolean;
-  /** Whether the peer answers for its content. */
+  /** Whether the peer is punished if it is invalid. */
   mayPunish: boolean;
 }
 
@@ -35,7 +35,7 @@ export class BlockReceiver implements MessageHandler {
     block: (peer: Peer, { raw }: Payload<'block'>) => this.onBlock(peer, raw),
   };
   private readonly deps: BlockReceiverDeps;
-  /** Peers with a block that may not be connected yet. */
+  /** Peers that sent a block which may not be connected yet. */
   private readonly awaited = new Set<number>();
 
   constructor(deps: BlockReceiverDeps) {
@@ -57,7 +57,7 @@ export class BlockReceiver implements MessageHandler {
     log.debug('net', () => `received block ${hashToHex(block.hash)} peer=${peer.id}`);
     const id = chain.index.headers.find(block.hash);
     const requested = id !== NO_HEADER && inFlight.receive(id);
-    // Whether it is wanted depends on the tip.
+    // Whether an unrequested block is wanted depends on the tip.
     if (!requested) await this.pendingEffect(peer);
     await this.take(peer, block, { requested, mayPunish: true });
   }
@@ -66,7 +66,7 @@ export class BlockReceiver implements MessageHandler {
     this.awaited.delete(peer.id);
   }
 
-  /** Resolves when the blocks of the peer are connected as far as possible. */
+  /** Resolves when the peer's blocks are connected as far as possible. */
   pendingEffect(peer: Peer): Promise<void> | null {
     if (!this.awaited.has(peer.id)) return null;
     const { connector, inFlight } = this.deps;
@@ -77,8 +77,8 @@ export class BlockReceiver implements MessageHandler {
   }
 
   /**
-   * Stores a block and has it connected in the background. Resolves at once, unless too much is stored and not yet
-   * connected. Rejects only when the environment fails.
+   * Stores a block and starts to connect it in the background. Resolves at once, unless the backlog is too large. Rejects
+   * only on errors of the environment.
    */
   async take(peer: Peer, block: LoadedBlock, { requested, mayPunish }: Delivery): Promise<void> {
     const { chain, inFlight, connector, requests, sources, log } = this.deps;

@@ -1,8 +1,8 @@
 /**
- * Chooses the peer for each block download. Blocks are fetched from all fit peers at once, within a window ahead of what
- * both sides have; a peer that holds up all others is disconnected, and so is a peer that takes too long. Over a restart the
- * chain knows which blocks it has, and this part has nothing to remember. Source: Core net_processing.cpp
- * `FindNextBlocksToDownload`, `SendMessages` (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
+ * Chooses the peer for each block download. Blocks are downloaded from all suitable peers concurrently, within a window
+ * above the last common block. A peer that stalls the window is disconnected, as is a peer that takes too long. It has no
+ * state across restarts, because the chain knows its blocks. Source: Core net_processing.cpp `FindNextBlocksToDownload`,
+ * `SendMessages` (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
  */
 import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -12,29 +12,29 @@ import type { BlocksInFlight } from './blocksInFlight.js';
 import { blockTypeFor, type SyncPeer } from './peerTable.js';
 import { isNearlyInStep, type SyncDeps } from './syncDeps.js';
 
-/** Blocks that one peer may owe us. */
+/** Maximum number of blocks requested from one peer. */
 export const MAX_BLOCKS_IN_TRANSIT = 16;
 /** Source: `BLOCK_DOWNLOAD_WINDOW`. */
 const DOWNLOAD_WINDOW = 1024;
 /** Source: `BLOCK_STALLING_TIMEOUT`. */
 const STALLING_LIMIT_MS = 2000;
-/** How long a block may take, in target spacings, and how much longer for each other peer that blocks come from. */
+/** Time limit of a block in target spacings: a base, and an addition for each other peer that blocks are requested from. */
 const DOWNLOAD_LIMIT_SPACINGS = 1;
 const DOWNLOAD_LIMIT_SPACINGS_PER_PEER = 0.5;
 /**
- * Blocks below the peer's best that a limited peer surely has: two fewer than it promises, against races. The reference
- * asks for older ones too, and is disconnected for it; a node that was off for half a day needs them.
+ * Depth below its best block up to which a limited peer surely has blocks: two fewer than it promises, to avoid races. The
+ * reference also requests older blocks, which a node needs after half a day offline, and is disconnected for it.
  */
 const LIMITED_DEPTH = 288 - 2;
-/** Headers walked at a time: towards the best one only its ancestors are found quickly. */
+/** Headers walked in one step: only the ancestors of the best header are found quickly. */
 const WALK_BATCH = 128;
-/** Once a peer owes so few, it is asked for more without waiting for its turn. */
+/** Number of pending blocks of a peer below which more are requested at once, without waiting for its tick. */
 const TOP_UP_BELOW = MAX_BLOCKS_IN_TRANSIT / 2;
 
 export interface BlockRequestsOptions {
-  /** Branches with less are not downloaded. */
+  /** Branches with less work are not downloaded. */
   minimumChainWork: bigint;
-  /** Blocks beyond the last common one that are fetched; 1,024 unless a test wants fewer. */
+  /** Size of the download window above the last common block; 1,024 except in tests. */
   downloadWindow?: number;
 }
 
@@ -46,7 +46,7 @@ export interface BlockRequestsDeps extends SyncDeps {
 
 interface NextBlocks {
   wanted: number[];
-  /** The peer that blocks the download window. */
+  /** The peer that stalls the download window. */
   staller: Peer | null;
 }
 
@@ -95,7 +95,7 @@ export class BlockRequests implements MessageHandler {
     return `Timeout downloading block ${hashToHex(chain.index.headers.hash(first))} from peer=${peer.id}`;
   }
 
-  /** Asks the peer for the next blocks when it owes us few. */
+  /** Requests the next blocks from the peer if it has few pending. */
   topUp(peer: Peer): void {
     if (!peer.isSendFull && this.deps.inFlight.countFrom(peer) <= TOP_UP_BELOW) this.askForMore(peer);
   }
@@ -127,7 +127,7 @@ export class BlockRequests implements MessageHandler {
     state.peer.send('getdata', { items });
   }
 
-  /** Asks this peer for one block as a whole, though it may be noted as asked for. */
+  /** Requests one full block from this peer, even if it is already marked as requested. */
   askWhole(state: SyncPeer, id: number): void {
     const hash = Buffer.from(this.deps.chain.index.headers.hash(id));
     state.peer.send('getdata', { items: [{ type: blockTypeFor(state), hash }] });
@@ -145,7 +145,7 @@ export class BlockRequests implements MessageHandler {
     }
   }
 
-  /** Up to `count` blocks that the peer has and no one was asked for; moves `lastCommon` as far as it goes. */
+  /** Up to `count` blocks that the peer has and that are not requested; advances `lastCommon` as far as possible. */
   private findNext(state: SyncPeer, count: number): NextBlocks {
     const found: NextBlocks = { wanted: [], staller: null };
     const { chain, headerChain, inFlight, peers } = this.deps;
@@ -154,13 +154,13 @@ export class BlockRequests implements MessageHandler {
     const best = state.bestKnown;
     if (best === NO_HEADER || headers.compareWork(best, chain.tip) < 0) return found;
     if (headers.work(best) < this.options.minimumChainWork) return found;
-    // A guess that may be wrong either way: the next line mends it.
+    // An initial guess, which may be too high or too low; the next line corrects it.
     if (state.lastCommon === NO_HEADER)
       state.lastCommon = active.at(Math.min(headers.height(best), active.height));
     state.lastCommon = headerChain.lastCommon(state.lastCommon, best);
     if (state.lastCommon === best) return found;
     const windowEnd = headers.height(state.lastCommon) + (this.options.downloadWindow ?? DOWNLOAD_WINDOW);
-    // One more than the window: to see that it is the window that holds us up.
+    // One block beyond the window, to detect that the window is the limit.
     const maxHeight = Math.min(headers.height(best), windowEnd + 1);
     let waitingFor: Peer | null = null;
     for (const id of this.branch(state.lastCommon, best, maxHeight)) {
@@ -185,7 +185,7 @@ export class BlockRequests implements MessageHandler {
     return found;
   }
 
-  /** Up to `count` blocks below a snapshot that the peer has and no one was asked for. */
+  /** Up to `count` blocks below a snapshot that the peer has and that are not requested. */
   private findBehind(state: SyncPeer, count: number): number[] {
     const { chain, inFlight } = this.deps;
     const { headers, active } = chain.index;
@@ -203,13 +203,13 @@ export class BlockRequests implements MessageHandler {
     return wanted;
   }
 
-  /** Blocks with witness only come from peers that keep it. */
+  /** Blocks with witness can only be requested from peers that store it. */
   private canGive(state: SyncPeer, id: number): boolean {
     const { headers, versionBits } = this.deps.chain.index;
     return state.hasWitness || !versionBits.isActive('segwit', headers.prev(id));
   }
 
-  /** Fetches the few blocks that lead to a header which came just now, when it is not worse than the tip. */
+  /** Requests the few blocks up to a new header, if its branch is not worse than the tip. */
   fetchTowards(state: SyncPeer, id: number): void {
     const { chain, inFlight, log, compact } = this.deps;
     const { headers, active } = chain.index;

@@ -1,7 +1,7 @@
 /**
- * Giving blocks to peers: whole, without witness, filtered or in compact form. Old blocks of other branches are not
- * given, nor blocks deeper than we offer, nor old ones once the day's bound on uploads is near.
- * Source: Core net_processing.cpp `ProcessGetBlockData`, `BlockRequestAllowed`.
+ * Sends blocks to peers: in full, without witness, filtered or in compact form. Old blocks of stale branches are not sent,
+ * nor blocks below the offered depth, nor old blocks when the daily upload limit is nearly reached. Source: Core
+ * net_processing.cpp `ProcessGetBlockData`, `BlockRequestAllowed`.
  */
 import type { Chain } from '../../chain/chain.js';
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
@@ -26,13 +26,13 @@ import { RecentBlock, type RecentBlocks } from './recentBlocks.js';
 import { isNearlyInStep, type SyncDeps } from './syncDeps.js';
 import type { UploadTarget } from './uploadTarget.js';
 
-/** Blocks of other branches are given so long, by their time and by the work on top. */
+/** Maximum age of served blocks of stale branches, by their time and by the work built since. */
 const STALE_RELAY_AGE_SEC = 30 * 24 * 60 * 60;
-/** Older blocks count as history. */
+/** Age from which blocks are historical. */
 const HISTORICAL_AGE_SEC = 7 * 24 * 60 * 60;
-/** What NETWORK_LIMITED offers, and two more against races. */
+/** Depth offered with NETWORK_LIMITED, plus two to avoid races. */
 const LIMITED_DEPTH = 288 + 2;
-/** Compact blocks this deep are of no use to anyone. */
+/** Maximum depth at which a compact block is useful. */
 const MAX_COMPACT_DEPTH = 5;
 const KINDS: readonly number[] = [INV.block, INV.witnessBlock, INV.filteredBlock, INV.compactBlock];
 
@@ -45,11 +45,11 @@ export interface BlockServingDeps extends SyncDeps {
   readonly uploadTarget: UploadTarget;
   readonly random: RandomSource;
   readonly localServices: () => bigint;
-  /** What the peer wants of a block that it asks for filtered (BIP37). */
+  /** The peer's filter for filtered blocks (BIP37). */
   readonly blockFilterOf: (peer: Peer) => BlockFilter;
 }
 
-/** Whether anyone may have the block: an old block of another branch would identify this node. */
+/** Whether any peer may have the block: an old block of a stale branch would identify this node. */
 export function mayServe({ chain, params }: Pick<SyncDeps, 'chain' | 'params'>, id: number): boolean {
   const { headers, active, bestHeader } = chain.index;
   if (active.contains(id)) return true;
@@ -65,7 +65,10 @@ export function mayServe({ chain, params }: Pick<SyncDeps, 'chain' | 'params'>, 
 export class BlockServing implements InventoryServer, MessageHandler {
   readonly handlers = {};
   private readonly deps: BlockServingDeps;
-  /** The last block of a getblocks answer, by peer: when it is asked for, the peer is told to continue. */
+  /**
+   * The last block of the response to getblocks, by peer: when the peer requests it, the tip is announced so that the peer
+   * continues.
+   */
   private readonly continueAt = new Map<number, Buffer>();
 
   constructor(deps: BlockServingDeps) {
@@ -76,7 +79,7 @@ export class BlockServing implements InventoryServer, MessageHandler {
     return KINDS.includes(type);
   }
 
-  /** Once this block was given, the tip is announced. `hash` in wire order. */
+  /** Sets the block after which the tip is announced. `hash` in wire order. */
   setContinue(peer: Peer, hash: Buffer): void {
     this.continueAt.set(peer.id, hash);
   }
@@ -85,14 +88,14 @@ export class BlockServing implements InventoryServer, MessageHandler {
     this.continueAt.delete(peer.id);
   }
 
-  /** Blocks that are not here, or not for this peer, are passed over in silence. */
+  /** Blocks that are not stored or not served to this peer are ignored silently. */
   async serve(peer: Peer, { type, hash }: InvItem): Promise<true> {
     const { chain, connector, log } = this.deps;
     const { headers } = chain.index;
     const id = headers.find(hash);
     if (id === NO_HEADER) return true;
     const isUnchecked = headers.chainTxCount(id) > 0 && !headers.hasStatus(id, STATUS.validScripts);
-    // Announced in compact form and about to be connected: wait for the verdict, unless that may take long.
+    // The block was announced in compact form and is being connected: waits for the result, unless that may take long.
     if (isUnchecked && !headers.isFailed(id) && !chain.isInitialDownload()) await connector.request();
     if (peer.isGone || !this.isAllowed(peer, id, type) || !headers.hasStatus(id, STATUS.haveData))
       return true;
@@ -122,7 +125,7 @@ export class BlockServing implements InventoryServer, MessageHandler {
     }
     const services = localServices();
     const isLimited = (services & NODE.networkLimited) !== 0n && (services & NODE.network) === 0n;
-    // It must not be seen how much we have pruned; and the peer must not wait for the block.
+    // The response must not reveal how much is pruned, and the peer must not wait for the block.
     if (isLimited && chain.height - headers.height(id) > LIMITED_DEPTH) {
       peer.disconnect('block request below NODE_NETWORK_LIMITED threshold');
       return false;
@@ -153,7 +156,7 @@ export class BlockServing implements InventoryServer, MessageHandler {
     return this.deps.recent.find(id)?.block ?? readInTurn(this.deps.chain, peer, id);
   }
 
-  /** The block as it is stored, which a damaged one is not sent for, or without witness. */
+  /** The stored block, or its form without witness. A corrupt block is not sent. */
   private async payload(peer: Peer, id: number, withWitness: boolean): Promise<Buffer> {
     const { headers, versionBits } = this.deps.chain.index;
     const mayHaveWitness = versionBits.isActive('segwit', headers.prev(id));
@@ -161,7 +164,7 @@ export class BlockServing implements InventoryServer, MessageHandler {
     return (await this.load(peer, id)).raw;
   }
 
-  /** The proof and the transactions, as the peer could not ask for those. */
+  /** Sends the proof and the transactions, because the peer could not request the latter. */
   private async sendFiltered(peer: Peer, id: number): Promise<void> {
     const block = await this.load(peer, id);
     if (peer.isGone) return;
@@ -190,12 +193,12 @@ export class BlockServing implements InventoryServer, MessageHandler {
   }
 }
 
-/** Reads a block, and looks at it in a turn of the requesting peer: however many read at once, each takes its turn. */
+/** Reads a block and processes it in a turn of the requesting peer, so that many concurrent reads are fair. */
 export function readInTurn(chain: Pick<Chain, 'readBlock'>, peer: Peer, id: number): Promise<LoadedBlock> {
   return chain.readBlock(id, () => peerQueue.nextTurn(peer));
 }
 
-/** A block's bytes without witnesses. */
+/** The block's serialization without witnesses. */
 function strippedBlock({ raw, parsed }: LoadedBlock): Buffer {
   if (parsed.strippedSizeBytes === raw.length) return raw;
   const writer = new Writer(parsed.strippedSizeBytes).raw(raw.subarray(0, HEADER_SIZE_BYTES));

@@ -1,6 +1,6 @@
 /**
- * The senders of blocks, until the blocks are verified: a verdict that comes while connecting it reaches
- * the peer, and so does the thanks. Source: Core net_processing.cpp `mapBlockSource`, `BlockChecked`.
+ * Senders of blocks until the blocks are verified, so that the peer is punished or credited for the result of connecting
+ * them. Source: Core net_processing.cpp `mapBlockSource`, `BlockChecked`.
  */
 import type { ChainEventMap } from '../../chain/chainEvents.js';
 import { REJECT_CODE, type ValidationError } from '../../consensus/reject.js';
@@ -10,7 +10,10 @@ import type { Peer } from '../messageHandler.js';
 import type { BlocksInFlight } from './blocksInFlight.js';
 import type { SyncDeps } from './syncDeps.js';
 
-/** Blocks that wait for an ancestor, or never are connected: the first ones are forgotten. */
+/**
+ * Limit of entries. Blocks that wait for an ancestor, or are never connected, would accumulate, so the oldest entries are
+ * removed.
+ */
 const MAX_SOURCES = 4096;
 
 interface Source {
@@ -34,7 +37,7 @@ export class BlockSources {
     this.stop = deps.chain.events.on('blockChecked', (event) => this.onChecked(event));
   }
 
-  /** The block's data is from this peer, which is not punished for what it relayed in good faith (BIP152). */
+  /** Records the sender of a block. A peer that relayed it in good faith (BIP152) is not punished. */
   note(id: number, peer: Peer, mayPunish: boolean): void {
     this.sources.set(id, { peer, mayPunish });
     if (this.sources.size > MAX_SOURCES) this.sources.delete(this.sources.keys().next().value!);
@@ -46,13 +49,13 @@ export class BlockSources {
     if (!source) return;
     const { chain, inFlight, compact } = this.deps;
     if (error) refuseBlock(source.peer, Buffer.from(hash), error, source.mayPunish);
-    // No other block under way: this one is the best we know of, though it is not the tip yet.
+    // If no other block is in flight, this one is the best known, even if it is not the tip yet.
     else if (!chain.isInitialDownload() && inFlight.size === (inFlight.has(id) ? 1 : 0))
       compact.noteUseful(source.peer);
   }
 }
 
-/** Sends a peer the reason for refusing its block, and punishes it. Verdicts that have no code of BIP61 cost nothing. */
+/** Sends a peer the reason for rejecting its block, and punishes it. An error without a code of BIP61 is not punished. */
 export function refuseBlock(peer: Peer, hash: Buffer, error: ValidationError, mayPunish: boolean): void {
   const { rejectCode, reason, dosScore } = error;
   if (peer.isGone || rejectCode === REJECT_CODE.NONE || rejectCode >= REJECT_CODE.HIGH_FEE) return;

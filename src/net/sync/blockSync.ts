@@ -1,6 +1,6 @@
 /**
- * The block side of the protocol assembled: its parts in the order in which messages and turns reach them, and what
- * others need of them. Holds no rule.
+ * Creates the message handlers for blocks, in the order in which they are called, and provides their interface to other
+ * modules. No rules.
  */
 import type { Chain } from '../../chain/chain.js';
 import type { NetworkParams } from '../../params/network.js';
@@ -31,7 +31,7 @@ export interface BlockSyncOptions extends BlockRequestsOptions {
   params: Pick<NetworkParams, 'targetSpacingSec'>;
   /** `-prune`. */
   prunes: boolean;
-  /** `-maxuploadtarget` in bytes; 0 for no bound. */
+  /** `-maxuploadtarget` in bytes; 0 for no limit. */
   uploadTargetBytes: number;
   /** `-blockreconstructionextratxn`. */
   extraTransactions: number;
@@ -44,22 +44,22 @@ export interface BlockSyncDeps {
   random: RandomSource;
   log: Logger;
   localServices: () => bigint;
-  /** What a peer wants of a block that it asks for filtered. */
+  /** The peer's filter for filtered blocks. */
   blockFilterOf: (peer: Peer) => BlockFilter;
 }
 
 export interface BlockSync {
-  /** Handlers in order; those of transactions and addresses may follow. */
+  /** Message handlers in order; those of transactions and addresses may follow. */
   readonly parts: readonly MessageHandler[];
   readonly peers: PeerTable;
   readonly inFlight: BlocksInFlight;
   readonly connector: BlockConnector;
-  /** The servers of other things are added here. */
+  /** Servers of other inventory types are added here. */
   readonly getData: GetData;
   readonly staleTips: StaleTipEviction;
   readonly uploadTarget: UploadTarget;
   readonly extraTransactions: ExtraTransactions;
-  /** Stops listening to the chain. */
+  /** Unsubscribes from the chain. */
   stop(): void;
 }
 
@@ -110,7 +110,7 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
   const getData = new GetData();
   getData.addServer(blocks);
   return {
-    // The table of peers first: the others look into it. Announcements go out before more is asked for.
+    // The table of peers comes first, because the others use it. Announcements are sent before requests.
     parts: [
       peers,
       headersSync,

@@ -1,7 +1,7 @@
 /**
- * Blocks that were asked for and have not come: with peer, time and order. A block is asked of one peer at
- * a time. Owns no choice of peers. Source: Core net_processing.cpp `mapBlocksInFlight`,
- * `MarkBlockAsInFlight`, `MarkBlockAsReceived`.
+ * Requested blocks that were not received yet, with peer, time and order. A block is requested from one peer at a time. It
+ * does not choose the peers. Source: Core net_processing.cpp `mapBlocksInFlight`, `MarkBlockAsInFlight`,
+ * `MarkBlockAsReceived`.
  */
 import type { Peer } from '../messageHandler.js';
 
@@ -16,11 +16,11 @@ export interface BlockInFlight<Partial> {
 interface Downloads<Partial> {
   /** Blocks in order of request. */
   readonly blocks: Map<number, BlockInFlight<Partial>>;
-  /** Time since which the first of them is the next expected block. */
+  /** Time since which its first block has been the next expected one. */
   sinceMs: number;
-  /** Start of the time in which others wait for this peer; 0 if none waits. */
+  /** Time since which others have waited for this peer; 0 if none waits. */
   stallingSinceMs: number;
-  /** How many times over it may not be blamed, because we keep its messages waiting. */
+  /** Number of reasons for which the peer's time limits are suspended, because we delay its messages. */
   holds: number;
 }
 
@@ -49,12 +49,12 @@ export class BlocksInFlight<Partial = unknown> {
     return this.byPeer.get(peer.id)?.blocks.size ?? 0;
   }
 
-  /** The blocks asked of a peer, by header id, the first asked for first. */
+  /** The blocks requested from a peer, by header id, in order of request. */
   idsFrom(peer: Peer): number[] {
     return [...(this.byPeer.get(peer.id)?.blocks.keys() ?? [])];
   }
 
-  /** Peers from which blocks are under way. */
+  /** Number of peers with requested blocks. */
   get peerCount(): number {
     let count = 0;
     for (const { blocks } of this.byPeer.values()) if (blocks.size > 0) count++;
@@ -70,7 +70,7 @@ export class BlocksInFlight<Partial = unknown> {
     return downloads;
   }
 
-  /** Notes that the block is asked of the peer, and of no other caller any more; what is noted already stays. */
+  /** Records that the block is requested from this peer, and from no other. An existing record of this peer is kept. */
   request(peer: Peer, id: number): BlockInFlight<Partial> {
     const known = this.byId.get(id);
     if (known?.peer.id === peer.id) return known;
@@ -83,7 +83,7 @@ export class BlocksInFlight<Partial = unknown> {
     return entry;
   }
 
-  /** The block came, or is not expected any more. Answers whether it had been asked for. */
+  /** The block was received, or is not expected any more. Returns whether it was requested. */
   receive(id: number): boolean {
     const entry = this.byId.get(id);
     if (!entry) return false;
@@ -96,33 +96,33 @@ export class BlocksInFlight<Partial = unknown> {
     return true;
   }
 
-  /** Forgets a peer: its blocks may be asked of others. */
+  /** Removes a peer: its blocks may be requested from others. */
   dropPeer(peer: Peer): void {
     for (const id of this.idsFrom(peer)) this.byId.delete(id);
     this.byPeer.delete(peer.id);
   }
 
-  /** Others wait for this peer. */
+  /** Records that others wait for this peer. */
   markStalling(peer: Peer): void {
     const downloads = this.byPeer.get(peer.id);
     if (downloads && downloads.stallingSinceMs === 0) downloads.stallingSinceMs = this.nowMs();
   }
 
-  /** How long others have waited for this peer, in milliseconds; 0 when no one does. */
+  /** Time in milliseconds for which others have waited for this peer; 0 if none waits. */
   stallingMs(peer: Peer): number {
     const downloads = this.byPeer.get(peer.id);
     if (!downloads || downloads.holds > 0 || downloads.stallingSinceMs === 0) return 0;
     return this.nowMs() - downloads.stallingSinceMs;
   }
 
-  /** How long the next block has been awaited from this peer, in milliseconds; 0 when none is. */
+  /** Time in milliseconds for which the next block from this peer has been expected; 0 without one. */
   waitingMs(peer: Peer): number {
     const downloads = this.byPeer.get(peer.id);
     if (!downloads || downloads.holds > 0 || downloads.blocks.size === 0) return 0;
     return this.nowMs() - downloads.sinceMs;
   }
 
-  /** Time in which no peer was heard counts against none. */
+  /** Extends the time limits by a time in which nothing was read from peers. */
   excuse(ms: number): void {
     const nowMs = this.nowMs();
     for (const downloads of this.byPeer.values()) {
@@ -132,7 +132,7 @@ export class BlocksInFlight<Partial = unknown> {
     }
   }
 
-  /** The peer's messages are kept waiting while the task runs: its time limits start over behind it. */
+  /** Suspends the peer's time limits during a task that delays its messages; they start over afterwards. */
   async holding(peer: Peer, task: () => Promise<void>): Promise<void> {
     const downloads = this.downloads(peer);
     downloads.holds++;

@@ -1,8 +1,8 @@
 /**
  * Serving compact block filters to light clients (BIP157, `-peerblockfilters`): the filters, their headers, and every
- * thousandth header. A peer with an impossible request is disconnected, as in later Core. Of branches that are not active
- * there are no filters: a question about one gets no answer. Source: Core 0.21 net_processing.cpp
- * `PrepareBlockFilterRequest`, `ProcessGetCFilters` and its like.
+ * thousandth header. A peer with an impossible request is disconnected, as in later Core. There are no filters for stale
+ * branches: a request for one gets no response. Source: Core 0.21 net_processing.cpp `PrepareBlockFilterRequest`,
+ * `ProcessGetCFilters` and its like.
  */
 import type { Chain } from '../../chain/chain.js';
 import type { BlockFilters } from '../../index/filterIndex.js';
@@ -17,15 +17,15 @@ import { MAX_FILTERS } from '../messages/filters/getcfilters.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 import { mayServe } from './blockServing.js';
 
-/** The one type there is (BIP158). */
+/** The only filter type (BIP158). */
 const BASIC = 0;
-/** The filter header before the genesis block's. */
+/** The filter header before the one of the genesis block. */
 const NO_FILTER_HEADER = Buffer.alloc(32);
 
 export interface FilterServingDeps {
   readonly chain: Chain;
   readonly params: Pick<NetworkParams, 'targetSpacingSec'>;
-  /** Null when they are not served. */
+  /** Null if filters are not served. */
   readonly filters: Pick<BlockFilters, 'filter' | 'headers' | 'headersAt'> | null;
   readonly log: Logger;
 }
@@ -50,7 +50,7 @@ export class FilterServing implements MessageHandler {
     this.deps = deps;
   }
 
-  /** Null when there is nothing to answer; a peer with a wrong request has been disconnected then. */
+  /** Null if no response is sent; a peer with an invalid request has been disconnected. */
   private read(
     peer: Peer,
     { filterType, stopHash }: GetCfcheckptMessage,
@@ -85,7 +85,7 @@ export class FilterServing implements MessageHandler {
     if (asked === null) return;
     const { active, headers } = this.deps.chain.index;
     if (!active.contains(asked.id)) return;
-    // As the chain is now: what is disconnected meanwhile is left out.
+    // Ids of the present active chain: blocks disconnected meanwhile are left out.
     const ids: number[] = [];
     for (let height = message.startHeight; height <= asked.height; height++) ids.push(active.at(height));
     let since = performance.now();

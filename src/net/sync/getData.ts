@@ -1,6 +1,6 @@
 /**
- * Answers getdata: item after item, each by the server of its kind, never faster than the peer takes the answers. Owns
- * no data. Source: Core net_processing.cpp `ProcessGetData`.
+ * Serves getdata item by item, each by the server of its type, and only as fast as the peer reads the responses. Owns no
+ * data. Source: Core net_processing.cpp `ProcessGetData`.
  */
 import { Writer } from '../../util/writer.js';
 import { yieldIfDue } from '../../scheduler/peerQueue.js';
@@ -8,23 +8,22 @@ import { MAX_INV_ITEMS, type InvItem } from '../inventory.js';
 import type { Payload } from '../messages/table.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 
-/** The source for some kinds of inventory. */
+/** Serves some types of inventory items. */
 export interface InventoryServer {
-  /** Whether items of this type are its own. */
+  /** Whether it serves items of this type. */
   handles(type: number): boolean;
   /**
-   * Sends what is asked for, or does what else is due. Answers whether that is all: with false the peer is told that it
-   * was not found.
+   * Sends the requested item. Returns false if the item must be reported as not found.
    */
   serve(peer: Peer, item: InvItem): boolean | Promise<boolean>;
 }
 
 export class GetData implements MessageHandler {
   readonly handlers = {
-    // Packed before anything is waited for: a peer that does not read keeps the list for long.
+    // Packed before the first wait, because the list stays in memory while the peer does not read.
     getdata: (peer: Peer, { items }: Payload<'getdata'>) => this.onGetData(peer, items.length, pack(items)),
   };
-  /** Asked in order; items that none of them handles are ignored. */
+  /** Asked in order; items of other types are ignored. */
   private readonly servers: InventoryServer[] = [];
 
   addServer(server: InventoryServer): void {
@@ -36,7 +35,7 @@ export class GetData implements MessageHandler {
       peer.punish(20, `message getdata size() = ${count}`);
       return;
     }
-    // Places only: fifty thousand objects of each peer that does not read would be far too many.
+    // Stores positions only, because lists of objects for peers that do not read would need too much memory.
     let missing: number[] = [];
     const tellMissing = (): void => {
       if (missing.length > 0 && !peer.isGone) peer.sendRaw('notfound', pick(packed, missing));
@@ -71,7 +70,7 @@ function pack(items: readonly InvItem[]): Buffer {
   return packed;
 }
 
-/** The payload of an inventory of the items at some places. */
+/** The inventory payload of the items at some positions. */
 function pick(packed: Buffer, places: readonly number[]): Buffer {
   const writer = new Writer(5 + places.length * ITEM_BYTES).compactSize(places.length);
   for (const at of places) writer.raw(packed.subarray(at, at + ITEM_BYTES));

@@ -1,5 +1,5 @@
 /**
- * Answers which blocks follow those that a peer has: headers, or ids for those that do not ask for headers.
+ * Serves requests for the blocks after a locator: headers, or ids for peers that use getblocks.
  * Source: Core net_processing.cpp `GETHEADERS`, `GETBLOCKS`.
  */
 import { MIN_BLOCKS_TO_KEEP } from '../../chain/chain.js';
@@ -16,13 +16,13 @@ import type { BlockConnector } from './blockConnector.js';
 import { mayServe, type BlockServing } from './blockServing.js';
 import type { SyncDeps } from './syncDeps.js';
 
-/** Ids in answer to one getblocks. */
+/** Maximum number of ids in the response to getblocks. */
 const MAX_BLOCK_IDS = 500;
-/** Blocks that are notified of must still be here an hour later. */
+/** Announced blocks must not be pruned for an hour. */
 const PRUNE_MARGIN_SEC = 60 * 60;
 
 export interface HeaderServingOptions {
-  /** Whether old blocks are deleted (`-prune`). */
+  /** Whether old blocks are pruned (`-prune`). */
   prunes: boolean;
 }
 
@@ -61,7 +61,8 @@ export class HeaderServing implements MessageHandler {
     const first = this.firstHeader(locator, stopHash);
     if (first === null) return;
     const ids = this.idsFrom(first, stopHash);
-    // The tip when the peer has all, and even when less than we sent it before: what it does not ask for, it may lack.
+    // The tip if the peer has all headers, also if more were sent before: the peer may lack headers that it did not
+    // request.
     const bestSent = ids.at(-1) ?? chain.tip;
     const list: Buffer[] = [];
     let since = performance.now();
@@ -75,7 +76,7 @@ export class HeaderServing implements MessageHandler {
     if (state) state.bestSent = bestSent;
   }
 
-  /** The first header to send, `NO_HEADER` for none, or null when no answer is due. */
+  /** The first header to send; `NO_HEADER` for none; null if no response is due. */
   private firstHeader(locator: readonly Buffer[], stopHash: Buffer): number | null {
     const { chain, headerChain } = this.deps;
     if (locator.length > 0) return chain.index.active.next(headerChain.findFork(locator));
@@ -97,7 +98,7 @@ export class HeaderServing implements MessageHandler {
     const { chain, connector, headerChain, blocks } = this.deps;
     const { headers, active } = chain.index;
     if (this.refusesLocator(peer, 'getblocks', locator)) return;
-    // The peer may know of a block that is being connected just now.
+    // The peer may know a block that is being connected.
     if (!chain.isInitialDownload()) await connector.request();
     if (peer.isGone) return;
     const items: InvItem[] = [];

@@ -1,12 +1,10 @@
 /**
- * Headers of a peer whose chain has not shown enough work yet, so that nothing of them may be kept: they are fetched
- * twice. The first time they are checked and counted, and a bit of a salted hash of every 256th is kept; once their work
- * suffices they are fetched again, compared with those bits, and handed out when two dozen bits above them were right.
- * So a peer that shows one chain and then brings another gets nothing kept, but by a guess of one in sixteen million.
- * A state machine: sends nothing, stores nothing, knows no peer. Source: later Core headerssync.cpp.
- *
- * The reference's sources have none of it, and Core only bounds how the difficulty may change. Here the whole rule is
- * checked on both ways: what a header must satisfy follows from the eleven before it.
+ * Two-pass download of the headers of a chain that has not shown enough work yet, so that they must not be stored. In the
+ * first pass they are checked, and one bit of a salted hash of every 256th header is stored. When their work is sufficient,
+ * they are downloaded again and compared with the bits. A header is released when 24 bits above it match. So a peer that
+ * sends another chain in the second pass has a chance of one in sixteen million. This is a state machine without I/O.
+ * Source: later Core headerssync.cpp. The reference does not have it, and Core only limits changes of the difficulty. Here
+ * the full difficulty rule is checked in both passes, because it only needs the previous eleven headers.
  */
 import type { HeaderWalk } from '../../consensus/headerWalk.js';
 import { MAX_FUTURE_BLOCK_TIME_SEC } from '../../consensus/limits.js';
@@ -18,30 +16,31 @@ import { equalBytes } from '../../util/bytes.js';
 
 /** Number of headers for each stored bit. */
 export const COMMITMENT_PERIOD = 256;
-/** The number of bits above a header that must be right before it is released. */
+/** Number of matching bits above a header before it is released. */
 const COMMITMENT_DEPTH = 24;
-/** Headers that are held back at the second fetching: 112 bytes each. */
+/** Number of headers held in the second pass: 112 bytes each. */
 export const HELD_HEADERS = COMMITMENT_PERIOD * COMMITMENT_DEPTH;
 /**
- * No chain grows faster: a header is later than the median of the eleven before it, so that six in a row may have one
- * second. Bounds the bits kept of an endless chain, a megabyte in ten years from the genesis block on.
+ * Maximum growth of a chain: the time of a header must be later than the median of the eleven before it, so at most six in a
+ * row have the same second. It limits the stored bits of an endless chain to a megabyte in ten years since the genesis
+ * block.
  */
 const MAX_HEADERS_PER_SEC = 6;
 
 export interface PresyncOptions {
-  /** A walk from the last known header of the peer's chain; each phase has one. */
+  /** Starts a header walk from the last known header of the peer's chain; once for each pass. */
   readonly beginWalk: () => HeaderWalk;
-  /** Id of that header, wire order. */
+  /** Id of that header, in wire order. */
   readonly startHash: Buffer;
-  /** A chain with less work in all is not kept. */
+  /** Chains with less total work are not stored. */
   readonly requiredWork: bigint;
   /** The node's time. */
   readonly nowSec: number;
-  /** 32 bytes that the peer does not know. */
+  /** 32 random bytes unknown to the peer. */
   readonly salt: Buffer;
 }
 
-/** Reason why a sync ends: the chain breaks a rule, or it cannot be a chain of this length, or it is not the one of before. */
+/** Reason why a sync ends: the chain breaks a rule, is longer than possible, or differs from that of the first pass. */
 export type PresyncFault =
   { readonly kind: 'invalid'; readonly error: ValidationError } | { readonly kind: 'tooLong' | 'changed' };
 
@@ -52,7 +51,7 @@ export class HeadersPresync {
   private walk: HeaderWalk;
   private last: Buffer;
   private redownloading = false;
-  /** At the second fetching: the work suffices, all that is held and follows may be handed out. */
+  /** In the second pass: the work is sufficient, so all held and following headers may be released. */
   private isComplete = false;
   private readonly held = new HeaderQueue();
   private ended = false;
@@ -69,29 +68,28 @@ export class HeadersPresync {
     return this.ended ? 'done' : this.redownloading ? 'redownload' : 'presync';
   }
 
-  /** Height of the last header that was taken in the present phase. */
+  /** Height of the last header in the present pass. */
   get height(): number {
     return this.walk.height;
   }
 
-  /** Work of the chain up to it. */
+  /** Chain work up to that header. */
   get walkedWork(): bigint {
     return this.walk.work;
   }
 
-  /** Id of the header after which the peer has to continue, wire order. */
+  /** Id of the header after which the peer must continue, in wire order. */
   get lastHash(): Buffer {
     return this.last;
   }
 
-  /** About how much memory it holds. */
+  /** Approximate memory usage. */
   get usageBytes(): number {
     return this.commitments.usageBytes + this.held.usageBytes;
   }
 
   /**
-   * Takes the header that follows `lastHash`; its work and its link must have been checked. After a fault the sync is
-   * over.
+   * Processes the header after `lastHash`; its work and its link must have been checked. After a fault the sync has ended.
    */
   take(bytes: Buffer, hash: Buffer): PresyncFault | null {
     assert(!this.ended, 'this sync is over');
@@ -115,7 +113,7 @@ export class HeadersPresync {
     });
     if (error) return { kind: 'invalid', error };
     if (this.redownloading && walk.work >= options.requiredWork) this.isComplete = true;
-    // What is beyond the work that suffices may be new since the first time.
+    // Headers beyond the sufficient work may be new since the first pass.
     if (this.isComplete || walk.height % COMMITMENT_PERIOD !== this.offset) return null;
     const bit = this.commitTo(hash);
     if (this.redownloading) return commitments.shift() === bit ? null : { kind: 'changed' };
@@ -124,7 +122,7 @@ export class HeadersPresync {
     return null;
   }
 
-  /** Which heights leave a bit; no other caller knows. */
+  /** Offset of the heights with a stored bit; unknown to peers. */
   private get offset(): number {
     return this.options.salt.readUInt16LE(0) % COMMITMENT_PERIOD;
   }
@@ -134,8 +132,8 @@ export class HeadersPresync {
   }
 
   /**
-   * A message has been taken; `isFull` says that more may follow. Answers the headers that may be kept now, in order.
-   * Unless the phase is `done` the peer has to be asked for what follows `lastHash`.
+   * Ends a message; `isFull` means that more headers may follow. Returns the headers that may be stored now, in order.
+   * Unless the phase is `done`, the headers after `lastHash` must be requested from the peer.
    */
   endMessage(isFull: boolean): Buffer[] {
     if (!this.redownloading) {
@@ -186,7 +184,7 @@ class BitQueue {
     this.count++;
   }
 
-  /** −1 when there is none. */
+  /** −1 if the queue is empty. */
   shift(): number {
     if (this.length === 0) return -1;
     const bit = (this.bytes[this.first >> 3]! >> (this.first & 7)) & 1;
@@ -200,7 +198,7 @@ class BitQueue {
   }
 }
 
-/** Headers, packed, so that neither objects nor the messages in which they came are kept. */
+/** Queue of packed headers, so that neither objects nor the received messages are retained. */
 class HeaderQueue {
   private bytes = Buffer.alloc(0);
   private count = 0;
@@ -220,7 +218,7 @@ class HeaderQueue {
     this.count++;
   }
 
-  /** Takes the first ones out until no more than `keep` are left. */
+  /** Removes and returns the first headers, until at most `keep` are left. */
   take(keep: number): Buffer[] {
     const taken: Buffer[] = [];
     if (this.count <= keep) return taken;

@@ -1,9 +1,9 @@
 /**
- * Headers: asks for them, one peer at a time until the chain is nearly of today, takes them in, and punishes for those
- * that cannot be. Those of a chain with too little work are not kept, or only once it has shown enough of it
- * (`presyncs.ts`). What follows from new headers (fetching blocks, keeping or losing a peer) is shown to others.
- * Source: Core net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout), `INV`;
- * later Core's `TryLowWorkHeadersSync`.
+ * Header sync: requests headers, from one peer at a time until the chain is nearly up to date, stores them, and punishes
+ * peers for invalid ones. Headers of a chain with too little work are not stored, or only after it has shown enough work
+ * (`presyncs.ts`). Other parts are notified of new headers, to download blocks and to keep or disconnect peers. Source: Core
+ * net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout), `INV`; later Core's
+ * `TryLowWorkHeadersSync`.
  */
 import { blockWork } from '../../primitives/compactTarget.js';
 import type { ValidationError } from '../../consensus/reject.js';
@@ -23,17 +23,17 @@ import { Presyncs, type Arrived } from './presyncs.js';
 import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
 
 const DAY_SEC = 24 * 60 * 60;
-/** Time for the first headers: a base, and this much for each that is to be expected. */
+/** Time limit for the first headers: a base, and an addition for each expected header. */
 const DOWNLOAD_LIMIT_BASE_MS = 15 * 60 * 1000;
 const DOWNLOAD_LIMIT_PER_HEADER_MS = 1;
-/** Headers that follow nothing known, in a row, that cost nothing. */
+/** Number of successive unconnecting headers messages without punishment. */
 const MAX_UNCONNECTING = 10;
-/** Headers checked in one turn of the loop. */
+/** Headers checked between two yields. */
 const SLICE_HEADERS = 250;
 const BITS_OFFSET = 104;
 
 export interface HeadersSyncOptions {
-  /** During the initial download outbound peers with less are not kept. */
+  /** During the initial download, outbound peers with less chain work are disconnected. */
   minimumChainWork: bigint;
 }
 
@@ -43,20 +43,20 @@ export interface HeadersSyncDeps extends SyncDeps {
   readonly random: RandomSource;
 }
 
-/** Headers of a message from the first that is not known, on a chain that claims too little work. */
+/** The unknown headers of a message, on a chain with too little work. */
 interface WeakBranch {
-  /** The header that they follow. */
+  /** The known header that they follow. */
   readonly start: number;
-  /** The work of the whole chain. */
+  /** Work of the whole chain up to the last one. */
   readonly work: bigint;
   readonly fresh: Arrived;
 }
 
 interface HeadersPeer {
   unconnecting: number;
-  /** Whether a block that it announced made us ask for all its headers, though another peer sends them. */
+  /** Whether an announced block made us request all headers, although another peer is sending them. */
   askedForInv: boolean;
-  /** Time limit for the first headers; infinite once in sync. */
+  /** Time limit for the first headers; infinite when in sync. */
   deadlineMs: number;
 }
 
@@ -70,7 +70,7 @@ export class HeadersSync implements MessageHandler {
   private readonly deps: HeadersSyncDeps;
   private readonly own = new Map<number, HeadersPeer>();
   private readonly presyncs: Presyncs;
-  /** The announced block that last made us ask a peer for headers that others are asked for. */
+  /** The last announced block that made us request headers from an additional peer. */
   private lastAskedInv: Buffer | null = null;
 
   constructor(options: HeadersSyncOptions, deps: HeadersSyncDeps) {
@@ -116,7 +116,7 @@ export class HeadersSync implements MessageHandler {
     state.syncStarted = true;
     const expected = Math.trunc(this.bestAgeSec / params.targetSpacingSec);
     own.deadlineMs = nowMs + DOWNLOAD_LIMIT_BASE_MS + DOWNLOAD_LIMIT_PER_HEADER_MS * expected;
-    // From the parent of the best header on: so the answer of a peer in sync is not empty and tells its best block.
+    // Starts at the parent of the best header: so the response of a peer in sync is not empty and shows its best block.
     const { headers, bestHeader } = chain.index;
     const parent = headers.prev(bestHeader);
     const from = parent === NO_HEADER ? bestHeader : parent;
@@ -145,8 +145,8 @@ export class HeadersSync implements MessageHandler {
   }
 
   /**
-   * Blocks announced by their ids: their headers are asked for, those up to the last one, which is taken for the best.
-   * The other items of the message are the transaction relay's.
+   * Blocks announced by id: the headers up to the last one, which is assumed to be the best, are requested. Other items of
+   * the message belong to the transaction relay.
    */
   private onInv(peer: Peer, items: Payload<'inv'>['items']): void {
     if (items.length > MAX_INV_ITEMS) {
@@ -167,8 +167,8 @@ export class HeadersSync implements MessageHandler {
   }
 
   /**
-   * Before headers of today are here, a new block that all announce must not have all of them send all headers: it makes
-   * one more peer do so. Source: later Core's `m_inv_triggered_getheaders_before_sync`.
+   * Before the headers are up to date, a new block that all peers announce must not make all of them send all headers: only
+   * one more peer is asked. Source: later Core's `m_inv_triggered_getheaders_before_sync`.
    */
   private mayAskFor(hash: Buffer, { peer, syncStarted }: SyncPeer): boolean {
     const own = this.own.get(peer.id);
@@ -194,8 +194,7 @@ export class HeadersSync implements MessageHandler {
   }
 
   /**
-   * Takes headers in, however they came. With `refuseInvalidChain` a peer that builds on a block known to be invalid is
-   * disconnected.
+   * Processes received headers. With `refuseInvalidChain` a peer whose headers build on an invalid block is disconnected.
    */
   async process(peer: Peer, headers: readonly Buffer[], refuseInvalidChain: boolean): Promise<void> {
     const { chain, peers } = this.deps;
@@ -223,7 +222,8 @@ export class HeadersSync implements MessageHandler {
     const weak = isContinuation ? null : this.findWeak(peer, all);
     if (weak && this.dropsWeak(state, own, all, weak)) return;
     const arrived = weak?.fresh ?? all;
-    // Before anything is kept or counted (what follows nothing is not): else a header that claims much could bring in those before it.
+    // Checked before headers are stored or counted (only if their parent is known): otherwise a header with a high claimed
+    // work could bring in those before it.
     const error = isKnownParent ? await this.checkWork(peer, arrived) : null;
     if (peer.isGone) return;
     if (error) {
@@ -236,7 +236,7 @@ export class HeadersSync implements MessageHandler {
     else await this.keep(state, own, arrived, refuseInvalidChain);
   }
 
-  /** Whether all have the work that they claim; those that are known had it. */
+  /** Whether all headers have the proof of work that they claim. Known headers were checked before. */
   private async checkWork(peer: Peer, { headers, hashes }: Arrived): Promise<ValidationError | null> {
     const { index } = this.deps.chain;
     let since = performance.now();
@@ -248,7 +248,7 @@ export class HeadersSync implements MessageHandler {
     return null;
   }
 
-  /** The headers that are not known, when their chain claims too little work to be stored. */
+  /** The unknown headers, if their chain has too little work to be stored. */
   private findWeak(peer: Peer, { headers, hashes, isFull }: Arrived): WeakBranch | null {
     const { chain } = this.deps;
     const table = chain.index.headers;
@@ -256,7 +256,7 @@ export class HeadersSync implements MessageHandler {
     if (first < 0 || peer.isWhitelisted) return null;
     const start = table.find(prevHashOf(headers[first]!));
     const needed = chain.leastBranchWork;
-    // A chain that is invalid gets its verdict.
+    // An invalid chain is handled by the normal checks.
     if (start === NO_HEADER || table.isFailed(start) || table.work(start) >= needed) return null;
     const fresh = { headers: headers.slice(first), hashes: hashes.slice(first), isFull };
     let work = table.work(start);
@@ -264,7 +264,7 @@ export class HeadersSync implements MessageHandler {
     return work < needed ? { start, work, fresh } : null;
   }
 
-  /** Whether a weak branch is passed over: unless there may be more of it, and it is not being looked at already. */
+  /** Whether a weak branch is ignored. It is processed only if it may continue and is not already being processed. */
   private dropsWeak(
     { peer, isPresyncing }: SyncPeer,
     own: HeadersPeer,
@@ -298,7 +298,7 @@ export class HeadersSync implements MessageHandler {
     await this.keep(state, own, { headers: step.ready, hashes, isFull: arrived.isFull }, refuseInvalidChain);
   }
 
-  /** The peer has no more headers, and so little work: an outbound one is of no use during the initial download. */
+  /** The peer's chain ends with too little work. An outbound peer is then disconnected during the initial download. */
   private refuseWeak(peer: Peer, work: bigint): void {
     const { chain, log } = this.deps;
     if (work >= this.options.minimumChainWork || !isReplaceable(peer) || !chain.isInitialDownload()) return;
@@ -306,7 +306,7 @@ export class HeadersSync implements MessageHandler {
     peer.disconnect('headers chain has insufficient work');
   }
 
-  /** Accepts headers whose work was checked, and does what follows. */
+  /** Stores headers whose work was checked, and triggers the next steps. */
   private async keep(
     state: SyncPeer,
     own: HeadersPeer,
@@ -329,7 +329,7 @@ export class HeadersSync implements MessageHandler {
     this.follow(state, table.find(hashes.at(-1)!), hasNews, isFull);
   }
 
-  /** Perhaps an announcement by a peer that is ahead: its headers from our branch on are asked for. */
+  /** The peer may be ahead: requests its headers from the fork with our chain on. */
   private handleUnconnecting(state: SyncPeer, own: HeadersPeer, headers: readonly Buffer[]): void {
     const { chain, peers, log } = this.deps;
     const { peer } = state;
@@ -344,7 +344,7 @@ export class HeadersSync implements MessageHandler {
     if (own.unconnecting % MAX_UNCONNECTING === 0) peer.punish(20, 'headers that do not connect');
   }
 
-  /** Accepts headers in slices, up to the first that is wrong. */
+  /** Accepts headers in slices, up to the first invalid one. */
   private async accept(
     peer: Peer,
     headers: readonly Buffer[],
@@ -364,7 +364,7 @@ export class HeadersSync implements MessageHandler {
     return { error: null, firstInvalid: Buffer.alloc(0) };
   }
 
-  /** Result of valid headers from a peer. */
+  /** Next steps after valid headers from a peer. */
   private follow(state: SyncPeer, last: number, hasNews: boolean, isFull: boolean): void {
     const { chain, clock, peers, requests, staleTips, log } = this.deps;
     const { headers } = chain.index;

@@ -1,7 +1,7 @@
 /**
- * Whether blocks come as often as they should: far too few tell that we may be cut off from the network, far too many
- * that a peer mines against it. Decides nothing; tells the operator. Source: Core 0.12 main.cpp `PartitionCheck`, which
- * the reference has lost.
+ * Checks the rate of new blocks. Far too few mean that the node may be cut off from the network; far too many may be an
+ * attack. It only warns the operator. Source: Core 0.12 main.cpp `PartitionCheck`, which the reference does not have any
+ * more.
  */
 import type { Chain } from '../../chain/chain.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -9,20 +9,20 @@ import { NO_HEADER } from '../../store/files/headerTable.js';
 const HOUR_SEC = 60 * 60;
 const SPAN_HOURS = 4;
 const SPAN_SEC = SPAN_HOURS * HOUR_SEC;
-/** A count of blocks so unlikely that it comes once in fifty years is worth a warning. */
+/** Probability threshold of a warning: an event that occurs once in fifty years. */
 const RARE = SPAN_SEC / (50 * 365 * 24 * HOUR_SEC);
 const WARN_EVERY_SEC = 24 * HOUR_SEC;
 
 export interface PartitionWatchOptions {
   readonly targetSpacingSec: number;
-  /** Blocks are made whenever a peer likes: no count is odd (regtest). */
+  /** Blocks are mined on demand (regtest), so no rate is unusual. */
   readonly mineBlocksOnDemand: boolean;
 }
 
 export interface PartitionWatchDeps {
   readonly chain: Pick<Chain, 'isInitialDownload' | 'index'>;
   readonly nowSec: () => number;
-  /** Notified of it once a day at most. */
+  /** Called at most once a day. */
   readonly warn: (message: string) => void;
 }
 
@@ -44,7 +44,7 @@ export class PartitionWatch {
     return this.message;
   }
 
-  /** Must be called about once in the time that a block takes. */
+  /** Call it about once for each block interval. */
   check(): void {
     const { chain, nowSec, warn } = this.deps;
     const now = nowSec();
@@ -61,12 +61,12 @@ export class PartitionWatch {
     if (probability(count, expected) > RARE) return '';
     const what = `${count} blocks in the last ${SPAN_HOURS} hours, ${Math.round(expected)} were to be expected`;
     if (count > expected) return `Warning: ${what}. Another party may be mining against the network.`;
-    // Who was not running could not receive any: there was no time yet to fetch them.
+    // A node that was not running could not receive blocks and needs time to fetch them.
     if (now - this.startSec < HOUR_SEC) return '';
     return `Warning: only ${what}. Check the network connection: this node may be cut off from the others.`;
   }
 
-  /** Blocks on the best branch of headers that are younger than `sinceSec`, up to the first that is not. */
+  /** Number of blocks on the best header chain that are younger than `sinceSec`, up to the first older one. */
   private blocksSince(sinceSec: number): number {
     const { headers, bestHeader } = this.deps.chain.index;
     let count = 0;
@@ -76,7 +76,7 @@ export class PartitionWatch {
   }
 }
 
-/** Probability of `count` events if `expected` are the average (Poisson). */
+/** Poisson probability of `count` events with mean `expected`. */
 export function probability(count: number, expected: number): number {
   let logarithm = count * Math.log(expected) - expected;
   for (let i = 2; i <= count; i++) logarithm -= Math.log(i);

@@ -1,7 +1,7 @@
 /**
- * What is known of each peer's chain: which block is its best, which it was sent, whether it is fit to download from.
- * Several parts of the block side read and write it; what only one of them needs it keeps itself.
- * Source: Core net_processing.cpp `CNodeState`, `ProcessBlockAvailability`, `UpdateBlockAvailability`, `PeerHasHeader`.
+ * State of each peer's chain: its best block, the best header sent to it, and whether blocks can be downloaded from it. It
+ * has the state that several message handlers use; other state is in the handlers. Source: Core net_processing.cpp
+ * `CNodeState`, `ProcessBlockAvailability`, `UpdateBlockAvailability`, `PeerHasHeader`.
  */
 import type { BlockIndex } from '../../chain/index/blockIndex.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -12,26 +12,26 @@ import type { HeaderChain } from '../../chain/index/headerChain.js';
 
 export interface SyncPeer {
   readonly peer: Peer;
-  /** Offers no blocks at all. */
+  /** Whether it serves no blocks. */
   readonly isClient: boolean;
-  /** Offers the last blocks only (BIP159). */
+  /** Whether it serves only the latest blocks (BIP159). */
   readonly isLimited: boolean;
   readonly hasWitness: boolean;
-  /** Whether blocks are rather fetched from it than from others. */
+  /** Whether it is preferred for block downloads. */
   readonly isPreferred: boolean;
-  /** Headers by their ids, or `NO_HEADER`. The best block it announced, */
+  /** Header ids, or `NO_HEADER`: the best block that the peer announced, */
   bestKnown: number;
-  /** the last one that both have, */
+  /** the last common block, */
   lastCommon: number;
-  /** and the best header we sent it. */
+  /** and the best header that we sent. */
   bestSent: number;
-  /** The last block it announced that we knew nothing of, wire order. */
+  /** The last announced block whose header is unknown, in wire order. */
   unknownHash: Buffer | null;
-  /** When it last announced a new block better than our tip; 0 for never. */
+  /** Time of its last announcement of a new block better than our tip; 0 for never. */
   lastAnnouncementSec: number;
-  /** Whether we asked it for all headers. */
+  /** Whether all headers were requested from it. */
   syncStarted: boolean;
-  /** Whether headers of it are under way that are not kept yet: nothing else is asked for meanwhile. */
+  /** Whether a two-pass header sync is running, during which no other headers are requested. */
   isPresyncing: boolean;
 }
 
@@ -47,12 +47,12 @@ export class PeerTable implements MessageHandler {
     this.chain = deps.headerChain;
   }
 
-  /** Peers that are fit to download from, and wanted. */
+  /** Number of preferred peers. */
   get preferredCount(): number {
     return this.preferred;
   }
 
-  /** Peers that were asked for all headers. */
+  /** Number of peers from which all headers were requested. */
   get syncingCount(): number {
     let count = 0;
     for (const { syncStarted } of this.peers.values()) if (syncStarted) count++;
@@ -102,12 +102,12 @@ export class PeerTable implements MessageHandler {
     return { syncedHeaders: heightOf(state.bestKnown), syncedBlocks: heightOf(state.lastCommon) };
   }
 
-  /** Whether to download from it: it is a nice peer, or there is none and it might do. */
+  /** Whether to download from it: it is preferred, or there is no preferred peer and it serves blocks. */
   mayFetchFrom({ isPreferred, isClient, peer }: SyncPeer): boolean {
     return isPreferred || (this.preferred === 0 && !isClient && peer.kind !== 'oneShot');
   }
 
-  /** Looks whether the last unknown block it announced has become known. */
+  /** Checks whether the header of the last unknown announced block is known now. */
   refresh(state: SyncPeer): void {
     if (state.unknownHash === null) return;
     const id = this.index.headers.find(state.unknownHash);
@@ -116,7 +116,7 @@ export class PeerTable implements MessageHandler {
     state.unknownHash = null;
   }
 
-  /** Notes that the peer announced a block. */
+  /** Records that the peer announced a block. */
   noteAnnounced(state: SyncPeer, hash: Buffer): void {
     this.refresh(state);
     const id = this.index.headers.find(hash);
@@ -129,7 +129,7 @@ export class PeerTable implements MessageHandler {
       state.bestKnown = id;
   }
 
-  /** Whether the peer announced the header or a descendant, or was notified of it. */
+  /** Whether the peer announced the header or a descendant, or received it from us. */
   hasHeader(state: SyncPeer, id: number): boolean {
     return [state.bestKnown, state.bestSent].some(
       (best) => best !== NO_HEADER && this.chain.isAncestor(id, best),
@@ -137,13 +137,13 @@ export class PeerTable implements MessageHandler {
   }
 }
 
-/** Asks for blocks as the peer can give them. */
+/** Inventory type for blocks, depending on the peer's services. */
 export function blockTypeFor(state: SyncPeer): number {
   return state.hasWitness ? INV.witnessBlock : INV.block;
 }
 
 /**
- * Whether the connection may be given up for one with a better chain: we opened it, on our own account and to stay.
+ * Whether the connection may be closed in favour of a peer with a better chain: an automatic, permanent outbound connection.
  * Source: `IsOutboundDisconnectionCandidate`.
  */
 export function isReplaceable(peer: Peer): boolean {

@@ -1,6 +1,6 @@
 /**
- * The syncs in two passes that are under way, one a peer at most: asks for what each needs next, and ends those that get
- * no answer. The passes themselves are in headersPresync.ts. Keeps nothing of a peer's chain in the table of headers.
+ * Running two-pass header syncs, at most one for each peer: requests the next headers, and ends syncs without a response.
+ * The passes are in headersPresync.ts. It stores no headers in the header table.
  */
 import { headerProgress } from '../../chain/progress.js';
 import type { ValidationError } from '../../consensus/reject.js';
@@ -12,14 +12,14 @@ import { HeadersPresync } from './headersPresync.js';
 import type { SyncPeer } from './peerTable.js';
 import { askForHeaders, type SyncDeps } from './syncDeps.js';
 
-/** A peer that has not answered for so long is asked from the beginning. Source: `HEADERS_RESPONSE_TIME`. */
+/** Time without a response after which the sync starts over. Source: `HEADERS_RESPONSE_TIME`. */
 const RESPONSE_LIMIT_MS = 2 * 60 * 1000;
-/** Headers taken in one turn of the loop. */
+/** Headers processed between two yields. */
 const SLICE_HEADERS = 250;
-/** Notified of in the log every so often. */
+/** Number of headers between two log lines. */
 const LOG_INTERVAL_HEADERS = 100_000;
 
-/** Headers of one message, in a row, whose work was checked. */
+/** Consecutive headers of one message, whose work was checked. */
 export interface Arrived {
   readonly headers: readonly Buffer[];
   /** Their ids. */
@@ -29,11 +29,11 @@ export interface Arrived {
 }
 
 export interface PresyncStep {
-  /** Headers that may be kept, in order. */
+  /** Headers that may be stored, in order. */
   readonly ready: readonly Buffer[];
-  /** The chain breaks a rule. */
+  /** The rule that the chain breaks. */
   readonly error: ValidationError | null;
-  /** The peer's chain has ended, and this is all its work: too little. Null otherwise. */
+  /** The chain work, if the peer's chain has ended with too little; else null. */
   readonly weakWork: bigint | null;
 }
 
@@ -42,9 +42,9 @@ const NOTHING: PresyncStep = { ready: [], error: null, weakWork: null };
 interface RunningSync {
   readonly state: SyncPeer;
   readonly sync: HeadersPresync;
-  /** The header of the table behind which it began. */
+  /** The header in the table after which it started. */
   readonly start: number;
-  /** When the peer was asked last. */
+  /** Time of the last request. */
   askedMs: number;
   loggedHeight: number;
 }
@@ -52,14 +52,14 @@ interface RunningSync {
 export class Presyncs {
   private readonly deps: SyncDeps & { readonly random: RandomSource };
   private readonly running = new Map<number, RunningSync>();
-  /** Whose chain was another one at the second fetching, and was looked at again. */
+  /** Syncs restarted because the peer sent another chain in the second pass. */
   private readonly restarted = new WeakSet<SyncPeer>();
 
   constructor(deps: SyncDeps & { readonly random: RandomSource }) {
     this.deps = deps;
   }
 
-  /** Begins one behind a header of the table; the peer's headers that follow are to be handed to `take`. */
+  /** Starts a sync after a header of the table; pass the peer's following headers to `take`. */
   begin(state: SyncPeer, start: number): void {
     const { chain, clock, random, log } = this.deps;
     const { index } = chain;
@@ -76,7 +76,7 @@ export class Presyncs {
     state.isPresyncing = true;
   }
 
-  /** Forgets what is under way with the peer, if anything. */
+  /** Ends the peer's sync, if there is one. */
   end(peer: Peer): void {
     const run = this.running.get(peer.id);
     if (!run) return;
@@ -85,31 +85,31 @@ export class Presyncs {
     if (this.running.size === 0) this.deps.chain.events.emit('progress', null);
   }
 
-  /** Whether headers that follow `parent` are what the peer was asked for. */
+  /** Whether headers after `parent` are the ones requested from the peer. */
   isAwaiting(peer: Peer, parent: Bytes): boolean {
     const run = this.running.get(peer.id);
     return run !== undefined && equalBytes(run.sync.lastHash, parent);
   }
 
-  /** Whether the peer owes an answer for too long. */
+  /** Whether the peer's response is overdue. */
   isStale(peer: Peer): boolean {
     const run = this.running.get(peer.id);
     return run !== undefined && this.deps.clock.nowMs() - run.askedMs > RESPONSE_LIMIT_MS;
   }
 
-  /** Extends deadlines by the time in which nothing was read. */
+  /** Extends the time limits by the time in which nothing was read. */
   excuse(ms: number): void {
     for (const run of this.running.values()) run.askedMs += ms;
   }
 
-  /** About how much memory all take. */
+  /** Approximate memory usage of all syncs. */
   get usageBytes(): number {
     let sum = 0;
     for (const { sync } of this.running.values()) sum += sync.usageBytes;
     return sum;
   }
 
-  /** Takes what the peer was asked for, and asks for more. */
+  /** Processes the requested headers, and requests more. */
   async take({ peer }: SyncPeer, { headers, hashes, isFull }: Arrived): Promise<PresyncStep> {
     const run = this.running.get(peer.id);
     if (!run) return NOTHING;
@@ -161,8 +161,8 @@ export class Presyncs {
   }
 
   /**
-   * Begins again with a peer that brought another chain. Where the work sufficed just at its tip, a reorganisation
-   * between the two fetchings changes what was compared; it hardly does so twice.
+   * Starts over with a peer that sent another chain in the second pass. If the work was only sufficient at its tip, a reorg
+   * between the passes can cause this, but hardly twice.
    */
   private restart(state: SyncPeer, start: number): void {
     this.restarted.add(state);

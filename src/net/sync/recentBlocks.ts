@@ -1,6 +1,6 @@
 /**
- * The last few blocks, found or connected, as they are announced and asked for by everyone at once: no disk, and each
- * compact form made once. Source: Core net_processing.cpp `most_recent_block`, `most_recent_compact_block`.
+ * Cache of the last few found or connected blocks, which many peers request at the same time: it avoids disk reads, and
+ * builds each compact form only once. Source: Core net_processing.cpp `most_recent_block`, `most_recent_compact_block`.
  */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
@@ -11,7 +11,7 @@ import { cmpctblockCodec } from '../messages/cmpctblock.js';
 import { formatPayload } from '../messages/codec.js';
 import type { RandomSource } from '../messageHandler.js';
 
-/** Enough for blocks that may still be announced. */
+/** Number of blocks that may still be announced. */
 const KEPT = 3;
 
 export class RecentBlock {
@@ -46,7 +46,7 @@ export class RecentBlocks {
     this.random = random;
   }
 
-  /** Keeps a block; the one that came first goes for it. */
+  /** Adds a block and removes the oldest. */
   add({ id, raw, parsed, hash }: Pick<ConnectedBlock, 'id' | 'raw' | 'parsed' | 'hash'>): RecentBlock {
     let recent = this.blocks.get(id);
     if (!recent) {

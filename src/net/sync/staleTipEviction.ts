@@ -1,7 +1,8 @@
 /**
- * Which outbound peers are worth their slot: one whose chain stays behind ours goes, one more is tried when no block came
- * for long, and of too many the one that told least news goes. Connects no one; the peer layer asks here.
- * Source: Core net_processing.cpp `ConsiderEviction`, `CheckForStaleTipAndEvictPeers`, `EvictExtraOutboundPeers`.
+ * Selects outbound peers to disconnect: those whose chain stays behind ours. If no block arrives for a long time, it
+ * requests one additional peer; later the surplus peer with the oldest announcement is disconnected. The peer layer calls it
+ * and manages the connections. Source: Core net_processing.cpp `ConsiderEviction`, `CheckForStaleTipAndEvictPeers`,
+ * `EvictExtraOutboundPeers`.
  */
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -10,16 +11,16 @@ import type { BlocksInFlight } from './blocksInFlight.js';
 import { isReplaceable, type SyncPeer } from './peerTable.js';
 import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
 
-/** Peers with as good a chain as ours that are never replaced. */
+/** Maximum number of peers with a chain as good as ours that are never evicted. */
 const MAX_PROTECTED = 4;
-/** How long a peer may stay behind, and then to answer a last question. */
+/** Time for a peer to catch up, and then to respond to a last request. */
 const CHAIN_SYNC_LIMIT_SEC = 20 * 60;
 const HEADERS_RESPONSE_SEC = 2 * 60;
-/** How often to look whether the tip is stale. */
+/** Interval of stale tip checks. */
 const STALE_CHECK_INTERVAL_SEC = 10 * 60;
-/** A tip is stale after this many blocks' time. */
+/** Number of block intervals after which a tip is stale. */
 const STALE_TIP_BLOCKS = 3;
-/** A younger connection had no time to tell anything. */
+/** Minimum age of a connection for eviction. */
 const MIN_CONNECT_SEC = 30;
 
 export interface StaleTipEvictionDeps extends SyncDeps {
@@ -27,7 +28,7 @@ export interface StaleTipEvictionDeps extends SyncDeps {
 }
 
 interface WatchedPeer {
-  /** 0 when the peer is not behind. */
+  /** 0 if the peer is not behind. */
   deadlineSec: number;
   /** Our tip when the deadline was set; the peer must reach its work. */
   goal: number;
@@ -69,7 +70,7 @@ export class StaleTipEviction implements MessageHandler {
       this.checkProgress(state, own);
   }
 
-  /** Called when the peer sent valid headers. */
+  /** Called when the peer has sent valid headers. */
   considerProtecting({ peer, bestKnown }: SyncPeer): void {
     const own = this.own.get(peer.id);
     if (!own || own.isProtected || !isReplaceable(peer) || peer.isGone || bestKnown === NO_HEADER) return;
@@ -118,8 +119,8 @@ export class StaleTipEviction implements MessageHandler {
   }
 
   /**
-   * Whether no block came for so long that one outbound peer more than usual should be tried. To be asked every now and
-   * then; the answer is recomputed every ten minutes.
+   * Whether one additional outbound peer should be tried, because no block arrived for a long time. Call it regularly; the
+   * result is recomputed every ten minutes.
    */
   wantsExtraOutbound(): boolean {
     const { clock, log } = this.deps;
@@ -142,8 +143,8 @@ export class StaleTipEviction implements MessageHandler {
   }
 
   /**
-   * Peers to disconnect when there are `extra` more outbound peers than usual: at most one. To be asked about every 45
-   * seconds. No further peer is tried then until the tip is found stale again.
+   * Peers to disconnect if there are `extra` surplus outbound peers: at most one. Call it about every 45 seconds. No
+   * additional peer is then tried until the tip is stale again.
    */
   peersToEvict(extra: number): Peer[] {
     if (extra <= 0) return [];

@@ -1,4 +1,4 @@
-/** What the parts of the block side share: the chain, the clock, the log, and small questions about them. */
+/** Shared dependencies of the message handlers for blocks: the chain, the clock, the log, and small helpers. */
 import type { Chain } from '../../chain/chain.js';
 import type { NetworkParams } from '../../params/network.js';
 import { NULL_HASH } from '../../primitives/transaction.js';
@@ -9,7 +9,7 @@ import type { HeaderChain } from '../../chain/index/headerChain.js';
 import type { PeerTable } from './peerTable.js';
 
 export interface Clock {
-  /** Passes evenly: for time limits. */
+  /** Monotonic clock for time limits. */
   nowMs(): number;
   /** The node's time, which a test may set. */
   nowSec(): number;
@@ -26,14 +26,14 @@ export interface SyncDeps {
   readonly log: Logger;
 }
 
-/** The protocol that locators name. */
+/** Protocol version in locators. */
 const PROTOCOL_VERSION = 70_015;
-/** A tip younger than this many blocks' time is nearly in sync. */
+/** Maximum age of the tip in block intervals for a nearly synced chain. */
 const NEARLY_IN_STEP_BLOCKS = 20;
 
 /**
- * Whether the chain is so nearly in sync that single new blocks are fetched from the peer that announced them.
- * Source: `CanDirectFetch`.
+ * Whether the chain is so nearly in sync that new blocks are requested directly from the announcing peer. Source:
+ * `CanDirectFetch`.
  */
 export function isNearlyInStep({ chain, params, clock }: SyncDeps): boolean {
   const oldestSec = clock.adjustedTimeSec() - params.targetSpacingSec * NEARLY_IN_STEP_BLOCKS;
@@ -41,15 +41,15 @@ export function isNearlyInStep({ chain, params, clock }: SyncDeps): boolean {
 }
 
 /**
- * Asks the peer for the headers that follow the branch of `id`, up to `stopHash`; not while it is asked for headers that
- * are not kept yet, since no one could distinguish the answers.
+ * Requests the headers after the locator of `id`, up to `stopHash`. Not during a two-pass header sync, because the responses
+ * could not be distinguished.
  */
 export function sendGetHeaders(deps: SyncDeps, peer: Peer, id: number, stopHash: Bytes = NULL_HASH): void {
   if (deps.peers.get(peer)?.isPresyncing) return;
   askForHeaders(peer, deps.headerChain.locator(id), stopHash);
 }
 
-/** Asks for the headers after the first of the locator's that the peer has. */
+/** Requests the headers after the first hash of the locator that the peer has. */
 export function askForHeaders(peer: Peer, locator: Buffer[], stopHash: Bytes = NULL_HASH): void {
   peer.send('getheaders', {
     version: Math.min(peer.version!.protocolVersion, PROTOCOL_VERSION),

@@ -1,17 +1,17 @@
 /**
- * The bound on what is sent within a day (`-maxuploadtarget`): counts, and tells when old blocks, and when more than
- * blocks, are no longer given. Source: Core net.cpp `OutboundTargetReached`, `RecordBytesSent`.
+ * Daily upload limit (`-maxuploadtarget`): counts sent bytes, and decides when old blocks, and other data than blocks, are
+ * not sent any more. Source: Core net.cpp `OutboundTargetReached`, `RecordBytesSent`.
  */
 import { MAX_BLOCK_SERIALIZED_SIZE } from '../../consensus/limits.js';
 
 export interface UploadTargetOptions {
-  /** Bytes within the timeframe; 0 for no bound. */
+  /** Limit of bytes within the period; 0 for no limit. */
   targetBytes: number;
 }
 
 /** Source: `MAX_UPLOAD_TIMEFRAME`. */
 const TIMEFRAME_SEC = 24 * 60 * 60;
-/** One block of the upload budget is reserved for each such time that is left. */
+/** The size of one block is reserved for each remaining period of this length. */
 const SECONDS_PER_RESERVED_BLOCK = 600;
 
 export class UploadTarget {
@@ -26,7 +26,7 @@ export class UploadTarget {
     this.nowSec = deps.nowSec;
   }
 
-  /** Notified of everything that goes out to any peer. */
+  /** Call it for all bytes sent to any peer. */
   recordSent(bytes: number): void {
     const now = this.nowSec();
     if (this.cycleStartSec + this.timeframeSec < now) {
@@ -36,12 +36,12 @@ export class UploadTarget {
     this.sentBytes += bytes;
   }
 
-  /** Whether this much was sent that mempools are not told any more and filtered blocks not made. */
+  /** Whether the limit is reached: then `mempool` and filtered blocks are not served. */
   get isReached(): boolean {
     return this.targetBytes > 0 && this.sentBytes >= this.targetBytes;
   }
 
-  /** Whether what is left should be kept for new blocks. */
+  /** Whether the remaining bytes are reserved for new blocks. */
   get refusesHistoricalBlocks(): boolean {
     if (this.targetBytes === 0) return false;
     const blocksToCome = Math.floor(this.timeLeftSec / SECONDS_PER_RESERVED_BLOCK);

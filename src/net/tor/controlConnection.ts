@@ -1,10 +1,10 @@
 /**
- * A connection to Tor's control port: one command after the other, each with its reply; events are let pass.
- * Source: Tor control-spec.txt section 2; Core torcontrol.cpp `TorControlConnection`.
+ * A connection to Tor's control port: one command at a time, each with its reply; events are ignored. Source: Tor
+ * control-spec.txt section 2; Core torcontrol.cpp `TorControlConnection`.
  */
 import { connect, type Socket } from 'node:net';
 
-/** Longest line, and longest reply, in bytes; the specification has no limit. */
+/** Maximum size of a line and of a reply in bytes; the specification has no limit. */
 const MAX_REPLY_BYTES = 100_000;
 /** Replies with this code and above are events. */
 const FIRST_EVENT_CODE = 600;
@@ -12,11 +12,11 @@ const FIRST_EVENT_CODE = 600;
 export interface ControlReply {
   /** 250 for success. */
   readonly code: number;
-  /** Lines of the answer without the code, as latin1. */
+  /** Lines of the reply without the code, latin1. */
   readonly lines: readonly string[];
 }
 
-/** The connection is over, or never was. */
+/** The connection has ended, or could not be opened. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
 }
@@ -27,7 +27,7 @@ interface Waiting {
 }
 
 export class ControlConnection {
-  /** Resolves once the connection is over. */
+  /** Resolves when the connection has ended. */
   readonly closed: Promise<void>;
   private readonly socket: Socket;
   private readonly waiting: Waiting[] = [];
@@ -48,7 +48,7 @@ export class ControlConnection {
     socket.on('data', (text: string) => this.receive(text));
   }
 
-  /** Rejects with `ControlError` when no one answers or the signal aborts; a later abort closes the connection. */
+  /** Rejects with `ControlError` if there is no response or the signal aborts; a later abort closes the connection. */
   static open(host: string, port: number, signal: AbortSignal): Promise<ControlConnection> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -56,7 +56,7 @@ export class ControlConnection {
         return;
       }
       const socket = connect({ host, port });
-      // Not the signal of `connect`: Node 20 leaves its listener there when the connection is over.
+      // The signal is not passed to `connect`, because Node 20 does not remove its listener when the connection ends.
       const onAbort = (): void => void socket.destroy(new ControlError('interrupted'));
       const letGo = (): void => signal.removeEventListener('abort', onAbort);
       signal.addEventListener('abort', onAbort);
@@ -69,7 +69,7 @@ export class ControlConnection {
     });
   }
 
-  /** Sends one line. Rejects with `ControlError` when the connection ends before the reply. */
+  /** Sends one line. Rejects with `ControlError` if the connection ends before the reply. */
   command(line: string): Promise<ControlReply> {
     if (this.end !== null) return Promise.reject(this.end);
     return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /**
- * How Tor's control port answers: a type and arguments `KEY=value`, values quoted where they need it. Text is one
- * character a byte. Source: Tor control-spec.txt sections 2.1, 3.21, 3.24, 3.27; Core torcontrol.cpp
- * `SplitTorReplyLine`, `ParseTorReplyMapping`.
+ * Parses replies of Tor's control port: a type and arguments `KEY=value`, with quoted values if necessary. Text is latin1.
+ * Source: Tor control-spec.txt sections 2.1, 3.21, 3.24, 3.27; Core torcontrol.cpp `SplitTorReplyLine`,
+ * `ParseTorReplyMapping`.
  */
 
 /** `AUTH METHODS=NULL` as `AUTH` and `METHODS=NULL`. */
@@ -10,10 +10,10 @@ export function splitReplyLine(line: string): { type: string; rest: string } {
   return space < 0 ? { type: line, rest: '' } : { type: line.slice(0, space), rest: line.slice(space + 1) };
 }
 
-/** The arguments up to one that is no `KEY=value`; empty when the text is malformed. */
+/** The arguments up to the first one not of the form `KEY=value`; empty if the text is malformed. */
 export function parseReplyArguments(text: string): Map<string, string> {
   const found = new Map<string, string>();
-  // A key, then a quoted value in which a backslash takes away the meaning of what follows, or one without spaces.
+  // A key, then a quoted value in which a backslash escapes the next character, or a value without spaces.
   const argument = /([^= ]*)=(?:"((?:\\[^]|[^"\\])*)"|((?!")[^ ]*)) ?/y;
   while (argument.lastIndex < text.length) {
     const at = argument.lastIndex;
@@ -27,7 +27,7 @@ export function parseReplyArguments(text: string): Map<string, string> {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
 
-/** C escapes: of three octal digits the first is at most 3; any other character stands for itself. */
+/** C escapes: up to three octal digits, the first of three at most 3; any other character stands for itself. */
 function unescape(text: string): string {
   return text.replace(/\\([0-3][0-7]{2}|[0-7]{1,2}|[^])/g, (_, code: string) => {
     if (/^[0-7]/.test(code)) return String.fromCharCode(parseInt(code, 8));

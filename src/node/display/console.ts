@@ -1,6 +1,6 @@
 /**
- * The console: lines of log and, on a terminal, one line below them that renews itself. Lines that come meanwhile stand
- * above it. On a pipe or in a supervisor's journal there are plain lines and nothing else.
+ * The console: log lines and, on a terminal, a status line below them that is updated in place. New log lines appear above
+ * it. On a pipe or in a supervisor's journal only plain lines are written.
  */
 import { inspect } from 'node:util';
 import { cutTo, printable, ROW_INDENT, USUAL_COLUMNS, wrapTo } from './textWidth.js';
@@ -10,7 +10,7 @@ export interface ConsoleStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
-  /** Whether colours are wanted, by NO_COLOR, TERM and their like. */
+  /** Whether colours are supported, according to NO_COLOR, TERM and similar variables. */
   hasColors?(): boolean;
   on(event: 'resize', listener: () => void): unknown;
   off(event: 'resize', listener: () => void): unknown;
@@ -19,20 +19,19 @@ export interface ConsoleStream {
 /** `-color`. */
 export type ColorChoice = 'auto' | 'always' | 'never';
 
-/** Makes the line that renews itself for a width in columns. */
+/** Creates the status line for a width in columns. */
 export type StatusLine = (columns: number) => string;
 
 const CLEAR_LINE = '\r\x1b[K';
 /**
- * Behind the line that renews itself: for the `^C` of a user, and the last column, where some terminals break the line
- * already.
+ * Columns left free behind the status line: for the `^C` of a user, and the last column, where some terminals already wrap.
  */
 const ROOM_COLUMNS = 3;
-/** A time at the beginning of a line, and what makes it a warning or an error. */
+/** Matches a timestamp at the start of a line, and the mark of a warning or an error. */
 const LINE = /^(?<stamp>\d{4}-\d\d-\d\dT[\d:.]+Z )?(?<kind>Warning|Error)?/i;
 
 export class Console {
-  /** Whether a line can renew itself. */
+  /** Whether a status line is possible. */
   readonly isLive: boolean;
   private readonly stream: ConsoleStream;
   private readonly paints: boolean;
@@ -46,7 +45,7 @@ export class Console {
     if (this.isLive) stream.on('resize', this.redraw);
   }
 
-  /** Writes a line, its line break included. */
+  /** Writes a line, which includes its line break. */
   line(line: string): void {
     if (!this.isLive) {
       this.stream.write(this.paints ? this.paint(line.trimEnd()) + '\n' : line);
@@ -57,20 +56,20 @@ export class Console {
     this.stream.write(`${this.shown === '' ? '' : CLEAR_LINE}${text}\n${this.shown}`);
   }
 
-  /** Shows another line that renews itself, or none; nothing happens where there can be none. */
+  /** Replaces or removes the status line; has no effect if no status line is possible. */
   setStatus(status: StatusLine | null): void {
     if (!this.isLive) return;
     this.status = status;
     this.redraw();
   }
 
-  /** Takes the renewing line away, and what a terminal shows in its place of what is typed, such as `^C`. */
+  /** Removes the status line, and echoed input such as `^C`. */
   clear(): void {
     this.setStatus(null);
     if (this.isLive) this.stream.write(CLEAR_LINE);
   }
 
-  /** Takes the renewing line away. */
+  /** Removes the status line. */
   close(): void {
     this.setStatus(null);
     this.stream.off('resize', this.redraw);

@@ -1,8 +1,8 @@
-/** What is said once the node answers: where it does so, and what can be typed next. */
+/** Messages when the node is ready: the RPC address, and suggested commands. */
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { LoadedOptions } from '../options/options.js';
 
-/** What is reached at 127.0.0.1, where the command looks by itself. */
+/** Bind addresses that are reached at 127.0.0.1, the command's default. */
 const NEAR: ReadonlySet<string> = new Set(['127.0.0.1', '0.0.0.0', '::']);
 
 /** Address of an RPC server. */
@@ -12,8 +12,8 @@ export interface RpcPlace {
 }
 
 /**
- * Lines of log; `program` is the path of the node's program, `folder` where it was started, `launcher` the path of the program of a
- * bundle that started it.
+ * Log lines; `program` is the path of the node's program, `folder` its working directory, `launcher` the path of the
+ * bundle's program that started it.
  */
 export function firstSteps(
   loaded: LoadedOptions,
@@ -41,27 +41,27 @@ function credentials({ options, paths }: LoadedOptions): string {
   return `cookie in ${paths.cookieFile}`;
 }
 
-/** The command beside the program: by its name where it was installed, else by its path. */
+/** The client command: by its name if it is installed, else by its path. */
 function cliProgram(program: string, folder: string): string {
   if (!program.endsWith('.js')) return 'lbcnode-cli';
   return `node ${quoted(relative(folder, join(dirname(program), 'lbcnode-cli.js')))}`;
 }
 
-/** The command of a bundle, by a path that a shell starts. */
+/** The client command of a bundle, as a path that a shell can start. */
 function cliBeside(launcher: string, folder: string): string {
   const path = join(dirname(resolve(folder, launcher)), `lbcnode-cli${extname(launcher)}`);
   const near = relative(folder, path);
   return quoted(near.startsWith('..') || isAbsolute(near) ? path : `.${sep}${near}`);
 }
 
-/** The options that the command needs in order to find this node. */
+/** The options with which the client command finds this node. */
 function cliArguments(
   { network, paths, options, isSet, params, placeOf }: LoadedOptions,
   places: readonly RpcPlace[],
 ): string[] {
   const port = options.rpcport ?? params.rpcPort;
   const near = places.find(({ host }) => NEAR.has(host));
-  // A password of the command line is in no file that the command reads, and is not repeated here.
+  // A password from the command line is in no file that the client reads, and is not printed here.
   const asksPassword = options.rpcpassword !== '' && placeOf('rpcpassword') === '';
   return [
     ...(network === 'main' ? [] : [network === 'test' ? '-testnet' : '-regtest']),

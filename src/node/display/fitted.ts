@@ -1,7 +1,7 @@
-/** Text for the user of a command: on a terminal broken at spaces so that no word is cut at its edge. */
+/** Formats text for the user: on a terminal it is wrapped at spaces. */
 import { mostColumns, ROW_INDENT, USUAL_COLUMNS, wrapTo } from './textWidth.js';
 
-/** The lines of a text as a stream takes them; what goes to a file or a pipe stays as it is. */
+/** The lines of a text as written to a stream; text for a file or a pipe is not changed. */
 export function fitted(
   text: string,
   stream: { readonly isTTY?: boolean; readonly columns?: number },

@@ -1,7 +1,7 @@
 /**
- * Follows the chain and tells how far long work is: reading files, connecting what is stored, the initial download, large
- * flushes; where there is none of these, filling indexes in the background. Decides how often; what it says is in
- * `progressText.ts`, where it is in `console.ts`.
+ * Follows the chain and shows the progress of long work: reading files, connecting stored blocks, the initial download,
+ * large flushes; without these, filling indexes in the background. Decides how often to report; the texts are in
+ * `progressText.ts`, the output is in `console.ts`.
  */
 import { headerProgress, tipFigures, type Progress } from '../../chain/progress.js';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -11,36 +11,36 @@ import type { StatusLine } from './console.js';
 import { ProgressPace } from './progressPace.js';
 import { progressLine, progressStatus, type ProgressFigures } from './progressText.js';
 
-/** Between two lines of log. */
+/** Interval between two log lines. */
 const LOG_MS = 10_000;
-/** Between two looks of the line that renews itself. */
+/** Interval between two updates of the status line. */
 const SHOW_MS = 200;
-/** What takes no longer is not worth a word. */
+/** Work that takes no longer is not reported. */
 const PATIENCE_MS = 500;
-/** A flush of less is over before anyone has read that it began. */
+/** A smaller flush is finished before a report could be read. */
 const LARGE_FLUSH_BYTES = 16 << 20;
 
 export interface ProgressOutput {
-  /** The line of now; null when nothing takes long. */
+  /** Shows the current status line; null when no long work is in progress. */
   show(status: StatusLine | null): void;
-  /** A line of log. */
+  /** Writes a log line. */
   log(line: string): void;
-  /** The present line, for callers that must wait. */
+  /** Reports the current line to callers that must wait. */
   tell(line: string): void;
 }
 
 export interface ProgressDeps {
   readonly params: Pick<NetworkParams, 'chainTxData' | 'targetSpacingSec'>;
   readonly nowSec: () => number;
-  /** Memory of what is not on disk yet, in bytes. */
+  /** Size in bytes of unflushed data in memory. */
   readonly cacheBytes: () => number;
 }
 
-/** One activity after another, each with its pace. */
+/** Tracks one activity after another, each with its pace. */
 class Track {
   current: { progress: Progress; pace: ProgressPace; beganMs: number; loggedMs: number } | null = null;
 
-  /** Takes a report; answers whether the activity takes long by now. */
+  /** Adds a report; returns whether the activity counts as long. */
   add(progress: Progress, now: number): boolean {
     if (this.current?.progress.activity !== progress.activity)
       this.current = { progress, pace: new ProgressPace(), beganMs: now, loggedMs: now };
@@ -49,14 +49,14 @@ class Track {
     return this.figures !== null;
   }
 
-  /** The message; null as long as it has not taken long. */
+  /** The figures to show; null until the activity counts as long. */
   get figures(): ProgressFigures | null {
     if (this.current === null || performance.now() - this.current.beganMs < PATIENCE_MS) return null;
     const { progress, pace } = this.current;
     return { progress, txPerSec: progress.txCount === 0 ? null : pace.txPerSec, leftSec: pace.leftSec };
   }
 
-  /** Whether a line of log is due; the next one is due a while later. */
+  /** Whether a log line is due; if so, starts the next interval. */
   takeLog(now: number): boolean {
     if (this.current === null || now - this.current.loggedMs < LOG_MS) return false;
     this.current.loggedMs = now;
@@ -97,13 +97,13 @@ export class ProgressMonitor {
       this.update({ activity: BLOCKS, ...this.shareOf(reader, id, figures.txCount), ...figures });
     });
     chain.events.on('tipChanged', ({ id, initialDownload }) => {
-      // There is nothing more to fetch as far as anyone knows.
+      // As far as known, nothing more needs to be fetched.
       const isThere = !initialDownload || id === chain.index.bestHeader;
       if (isThere && !chain.importing) this.end();
     });
   }
 
-  /** By the transactions that the network has by now, or by the headers where no one knows how many these are. */
+  /** Progress as a share of the network's estimated transactions, or of the headers if no estimate is available. */
   private shareOf(reader: ChainReader, tip: number, txCount: number): { done: number; total: number } {
     const { chainTxData } = this.deps.params;
     if (chainTxData.txPerSec > 0)
@@ -143,11 +143,11 @@ export class ProgressMonitor {
     if (bytes !== null && bytes >= LARGE_FLUSH_BYTES)
       this.output.show(() => `Writing ${Math.round(bytes / (1 << 20))} MiB to disk`);
     else if (this.main.current === null) this.show();
-    // The next report of what continues may show itself at once.
+    // The next report of a continuing activity may be shown at once.
     this.shownMs = -Infinity;
   }
 
-  /** Whether the line that renews itself may be rebuilt; it may again a while later. */
+  /** Whether the status line may be updated; if so, starts the next interval. */
   private takeShow(now: number): boolean {
     if (now - this.shownMs < SHOW_MS) return false;
     this.shownMs = now;

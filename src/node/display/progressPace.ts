@@ -1,4 +1,4 @@
-/** Speed and time left of work whose progress is told now and then. */
+/** Speed and remaining time of work, from occasional progress reports. */
 
 export interface Sample {
   readonly done: number;
@@ -6,9 +6,9 @@ export interface Sample {
   readonly txCount: number;
 }
 
-/** Speed is that of the last minute. Arbitrary: long enough to be steady, short enough to follow the work. */
+/** Speed is measured over the last minute. Arbitrary: long enough to be steady, short enough to follow changes. */
 const WINDOW_MS = 60_000;
-/** Samples that come faster replace one another. */
+/** Samples within this interval replace one another. */
 const STEP_MS = 1000;
 
 export class ProgressPace {
@@ -22,12 +22,12 @@ export class ProgressPace {
     this.newest = { ms, done, total, txCount };
   }
 
-  /** Transactions a second; null before anything is known. */
+  /** Transactions per second; null while unknown. */
   get txPerSec(): number | null {
     return this.rate(({ txCount }) => txCount);
   }
 
-  /** Seconds until all is done at the present speed; null if unknown. */
+  /** Seconds until completion at the current speed; null if unknown. */
   get leftSec(): number | null {
     const perSec = this.rate(({ done }) => done);
     if (this.newest === null || perSec === null || perSec <= 0) return null;

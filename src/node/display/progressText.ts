@@ -1,4 +1,4 @@
-/** Progress as text: whole for the log, and as much as fits for a terminal. */
+/** Progress as text: complete for the log, shortened to the width of a terminal. */
 import type { Progress } from '../../chain/progress.js';
 import { mostColumns } from './textWidth.js';
 
@@ -29,7 +29,7 @@ export function progressStatus(figures: ProgressFigures, columns: number): strin
       .map((name) => shown[name])
       .filter(Boolean)
       .join('  ');
-  // Of the date the day, of the activity what is done without the file: then whole figures.
+  // Steps of shortening: the date without its time, the activity without the file; then rounded figures.
   const shorter: readonly (readonly [name: string, text: string])[] = [
     ['date', parts.date.slice(0, DAY_DIGITS)],
     ['activity', activity.split(' ')[0]!],

@@ -1,4 +1,4 @@
-/** How wide text is on a terminal, and how it is made to fit. */
+/** The width of text on a terminal, and functions that fit text into it. */
 
 /** Columns assumed for a terminal of unknown width. */
 export const USUAL_COLUMNS = 80;
@@ -7,8 +7,8 @@ export const USUAL_COLUMNS = 80;
 export const ROW_INDENT = '    ';
 
 /**
- * The most columns that a text can take: a character outside of ASCII counts two, which is the widest there is, so that a
- * text is at worst cut early and never runs over.
+ * Maximum columns that a text can take: a character outside ASCII counts two, the widest possible. Text is therefore cut too
+ * early at worst, and never overflows.
  */
 export function mostColumns(text: string): number {
   let columns = 0;
@@ -16,12 +16,12 @@ export function mostColumns(text: string): number {
   return columns;
 }
 
-/** Text without what would move the cursor or end the line. */
+/** Text without characters that move the cursor or end the line. */
 export function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }
 
-/** The text, or as much of its beginning as fits with an ellipsis behind. */
+/** The text, or as much of its beginning as fits before an ellipsis. */
 export function cutTo(text: string, columns: number): string {
   if (mostColumns(text) <= columns) return text;
   let kept = '';
@@ -39,8 +39,8 @@ const ELLIPSIS = '...';
 const COMMAND = /: ((?:cd|node|npm|lbcnode|lbcnode-cli) .*)$/;
 
 /**
- * Rows of at most this many columns, broken at spaces where there are any; all except the first begin with `indent`. A
- * command at the end stays in one piece, on a row of its own if need be: who copies it gets all of it.
+ * Rows of at most this many columns, wrapped at spaces if possible; all except the first begin with `indent`. A command at
+ * the end stays in one piece, if necessary on its own row, so that it can be copied completely.
  */
 export function wrapTo(text: string, columns: number, indent: string): string[] {
   const rows: string[] = [];
@@ -50,7 +50,7 @@ export function wrapTo(text: string, columns: number, indent: string): string[] 
     command === undefined ? text.split(' ') : [...text.slice(0, -command.length - 1).split(' '), command];
   for (const word of words) {
     const longer = row === '' ? word : `${row} ${word}`;
-    // A word that fits no row by itself is left to the terminal.
+    // A word too long for a row is left to the terminal to wrap.
     if (row.trim() === '' || mostColumns(longer) <= columns) row = longer;
     else {
       rows.push(row);

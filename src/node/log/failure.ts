@@ -1,6 +1,6 @@
 /**
- * The message for the operator about an error that ends the program: one message, with what to do. A bug is distinguished
- * from a failing environment; only a bug's stack is of use, and it goes to the log.
+ * The operator's message about an error that ends the program: one message, with the remedy. Distinguishes bugs from
+ * environment failures; only the stack of a bug is useful, and it is logged.
  */
 import {
   systemErrorCode,
@@ -14,11 +14,11 @@ import { errorText } from '../start/closeStack.js';
 export interface Failure {
   /** Message for people, in whole sentences. */
   readonly text: string;
-  /** Whether only a developer can fix it: then the stack belongs in the log. */
+  /** Whether only a developer can fix it: then the stack is logged. */
   readonly isBug: boolean;
 }
 
-/** `folder` is named where the error names no file. */
+/** `folder` is mentioned if the error names no file. */
 export function describeFailure(error: unknown, folder: string): Failure {
   if (error instanceof AggregateError) {
     const parts = error.errors.map((one: unknown) => describeFailure(one, folder));
@@ -41,7 +41,7 @@ function systemText(error: Error, folder: string): string | null {
   return code === null ? null : systemErrorText(code, systemErrorPath(error, folder));
 }
 
-/** LevelDB names the file in its message; what it calls corruption the block files can mend. */
+/** LevelDB names the file in its message; corruption can be repaired from the block files. */
 function databaseText(error: Error, folder: string): string | null {
   const code = (error as { code?: unknown }).code;
   if (typeof code !== 'string' || !code.startsWith('LEVEL_')) return null;

@@ -1,6 +1,6 @@
 /**
  * The log: Core's line format in `debug.log` and on the console, the debug categories, reopening on SIGHUP. The file is
- * written by pino's destination, synchronously, so that the last line before a crash is there.
+ * written by pino's destination, synchronously, so that the last line before a crash is not lost.
  */
 import { closeSync, existsSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { destination } from 'pino';
@@ -13,21 +13,21 @@ import type { LoadedOptions } from '../options/options.js';
 import { makeFolder } from '../../util/makeFolder.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 
-/** What is kept of a log that has grown too long, in bytes. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
+/** Size in bytes to which a log that has grown too large is cut. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
 export const RECENT_LOG_BYTES = 10_000_000;
 
-/** Lines kept while the file cannot be written, in bytes. */
+/** Size limit in bytes of lines buffered while the file cannot be written. */
 const UNWRITTEN_LOG_BYTES = 1 << 20;
 
 export interface FileLogger {
   readonly logger: Logger & LogControl;
-  /** Shows a line on the console that renews itself, or none; nothing happens where there is no terminal. */
+  /** Shows or removes the status line on the console; has no effect without a terminal. */
   show(status: StatusLine | null): void;
-  /** Takes that line away, and what a terminal shows of what is typed. */
+  /** Removes the status line, and echoed input. */
   clear(): void;
-  /** A line on how far something is: for the file, and for a console that shows no such line already. */
+  /** Writes a progress line: to the file, and to a console without a status line. */
   logProgress(line: string): void;
-  /** Writes out and closes the file; what is logged later goes to the console only. */
+  /** Writes buffered lines and closes the file; later lines go to the console only. */
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export interface LineLoggerOptions {
   readonly categories: LogCategorySet;
   /** The time in milliseconds since 1970, with fractions. */
   readonly nowMs: () => number;
-  /** Takes each line, its line break included. */
+  /** Writes a line, which includes its line break. */
   readonly write: (line: string) => void;
 }
 
@@ -99,11 +99,11 @@ export function logsToConsole({ options }: LoadedOptions): boolean {
   return options.printtoconsole ?? !options.daemon;
 }
 
-/** Opens the log that the options ask for. Throws `OptionError` when the file cannot be written. */
+/** Opens the log according to the options. Throws `OptionError` when the file cannot be written. */
 export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = process.stdout): FileLogger {
   const { options, paths } = loaded;
   const categories = new LogCategorySet();
-  // What is wrong with them is among the warnings of the options.
+  // Errors in these options are included in the warnings.
   applyDebugOptions(categories, options.debug, options.debugexclude);
   const screen = logsToConsole(loaded) ? new Console(stream, options.color as ColorChoice) : null;
   const file =
@@ -135,7 +135,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
       if (paths.logFile !== null) refuseSpecialFile(paths.logFile);
       file?.reopen();
     } catch (error) {
-      // The old file continues being written.
+      // Writing to the old file continues.
       logger.warn(`The log could not be reopened: ${(error as Error).message}`);
     }
   };
@@ -152,7 +152,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
       fileOpen = false;
       return new Promise((resolve) => {
         file.once('close', resolve);
-        // What could not be written so far cannot be written now either.
+        // Lines that could not be written until now are lost.
         file.once('error', () => resolve());
         file.end();
       });
@@ -160,7 +160,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
   };
 }
 
-/** Makes the network's own folder; any other the operator has to name rightly. Source: `OpenDebugLog`. */
+/** Creates the network's own folder; other folders must exist. Source: `OpenDebugLog`. */
 function openLog(
   { options, paths, placeOf }: LoadedOptions,
   path: string,
@@ -172,16 +172,16 @@ function openLog(
     if (!options.debug.length) shrinkLog(path);
     const file = destination({ dest: path, append: true, sync: true, maxLength: UNWRITTEN_LOG_BYTES });
     let failing = false;
-    // A log that cannot be written stops no one: lines wait for room up to a bound, then they are dropped.
+    // An unwritable log stops nothing: lines are buffered up to a limit, then dropped.
     file.on('error', (error) => {
       if (!failing) warn(`Warning: ${path} cannot be written, the node goes on: ${failureReason(error)}\n`);
       failing = true;
     });
-    // Sets this run apart from the one before.
+    // Separates this run from the previous one.
     file.write('\n\n\n\n\n');
     return file;
   } catch (error) {
-    // The reference's words; a missing folder needs no more of them.
+    // The reference's text; for a missing folder it is sufficient.
     const said = `Could not open debug log file ${path}`;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
       throw new OptionError(said + placeOf('debuglogfile'));
@@ -191,7 +191,7 @@ function openLog(
   }
 }
 
-/** Cuts a log that is a tenth over its size down to its end. Source: Core's `ShrinkDebugFile`. */
+/** Cuts a log that exceeds its size by a tenth, keeping the end. Source: Core's `ShrinkDebugFile`. */
 export function shrinkLog(path: string): void {
   if (!existsSync(path)) return;
   const { size } = statSync(path);

@@ -1,6 +1,6 @@
 /**
- * The text form of a configuration file: `name=value` lines, `[section]` headings, `#` comments. Owns no files and does
- * not know which options exist. Source: `GetConfigOptions`.
+ * The text form of a configuration file: `name=value` lines, `[section]` headings, `#` comments. Reads no files and does not
+ * know which options exist. Source: `GetConfigOptions`.
  */
 import { OperatorError } from '../../util/text/operatorError.js';
 
@@ -18,14 +18,14 @@ export class ConfigFileError extends OperatorError {
   override readonly name = 'ConfigFileError';
 }
 
-/** The sections by the names of this node; the reference calls its networks otherwise in its own files. */
+/** The sections by this node's names; the reference uses other network names in its own files. */
 const SECTION_ALIASES: Readonly<Record<string, string>> = {
   lbrycrd: 'main',
   lbrycrdtest: 'test',
   lbrycrdreg: 'regtest',
 };
 
-/** The settings in order. A setting may name its section itself, as `regtest.rpcport=1`. */
+/** The settings in order. The name of a setting may include the section, as in `regtest.rpcport=1`. */
 export function parseConfigText(text: string): ConfigEntry[] {
   const entries: ConfigEntry[] = [];
   let heading = '';
@@ -55,7 +55,7 @@ export function parseConfigText(text: string): ConfigEntry[] {
       ...splitName(heading, trim(line.slice(0, equals)), trim(line.slice(equals + 1))),
       line: number,
     };
-    // The reference cuts the password at the # without a word; later Core refuses, as a cut password helps no one.
+    // The reference silently cuts the password at the #; later Core rejects it, as a cut password is useless.
     if (comment >= 0 && entry.name === 'rpcpassword') {
       throw new ConfigFileError(`${where}, using # in rpcpassword can be ambiguous and should be avoided`);
     }

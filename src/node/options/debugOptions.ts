@@ -2,8 +2,8 @@
 import type { LogControl } from '../../util/logging.js';
 
 /**
- * Switches categories by `-debug` and `-debugexclude`; returns what was wrong with them. A `none` or `0` among the
- * first switches all of them off. Source: `AppInitParameterInteraction`.
+ * Switches log categories by `-debug` and `-debugexclude`; returns the errors found in them. A `none` or `0` in `-debug`
+ * switches all of them off. Source: `AppInitParameterInteraction`.
  */
 export function applyDebugOptions(
   categories: LogControl,

@@ -1,25 +1,28 @@
 /**
- * How the files and sockets that the process may have open are shared out, so that neither peers nor callers ever keep a
+ * Distributes the available file descriptors between files and sockets, so that neither peers nor callers ever prevent a
  * block file from being opened. Source: Core init.cpp (`nMinFD`, `MIN_CORE_FILEDESCRIPTORS`).
  */
 import { readFileSync } from 'node:fs';
 import { OptionError } from './optionArgs.js';
 
-/** Kept for files: blocks, database, logs. Source: `MIN_CORE_FILEDESCRIPTORS`. */
+/** Descriptors reserved for files: blocks, database, logs. Source: `MIN_CORE_FILEDESCRIPTORS`. */
 const CORE_DESCRIPTORS = 150;
-/** Places for -addnode beside the other peers. Source: `MAX_ADDNODE_CONNECTIONS`. */
+/** Descriptors for -addnode connections, in addition to the other peers. Source: `MAX_ADDNODE_CONNECTIONS`. */
 const ADDNODE_DESCRIPTORS = 8;
 /** Number of the database's table files in the core's share of descriptors. */
 const DATABASE_IN_CORE = 100;
-/** LevelDB keeps no more table files open, nor more than a fifth of what the system allows (its env_posix.cc). */
+/**
+ * Maximum number of table files that LevelDB keeps open; it also uses at most a fifth of the system's limit (its
+ * env_posix.cc).
+ */
 const DATABASE_DESCRIPTORS = 1010;
 const DATABASE_SHARE = 5;
-/** HTTP connections that are left however few descriptors there are; the core's share can spare them. */
+/** Minimum number of HTTP connections, however few descriptors there are; the core's share can spare them. */
 const LEAST_HTTP_CONNECTIONS = 8;
 
 type Warn = (message: string) => void;
 
-/** The limit of this process, which Node.js raises at its start as far as it may; Infinity where it is not known. */
+/** The descriptor limit of this process, which Node.js raises at its start as far as possible; Infinity if unknown. */
 export function systemDescriptorLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'latin1');
@@ -29,7 +32,10 @@ export function systemDescriptorLimit(): number {
   }
 }
 
-/** Most peers: those wanted, as far as there are descriptors. Throws `OptionError` when there are too few for a node. */
+/**
+ * Maximum number of peers: the requested number, limited by the descriptors. Throws `OptionError` when there are too few for
+ * a node.
+ */
 export function peerConnections(wanted: number, limit: number, warn: Warn): number {
   const room = limit - CORE_DESCRIPTORS - ADDNODE_DESCRIPTORS;
   if (room < 0) throw new OptionError('Not enough file descriptors available.');
@@ -38,26 +44,26 @@ export function peerConnections(wanted: number, limit: number, warn: Warn): numb
   return Math.max(0, Math.min(wanted, room));
 }
 
-/** Users of descriptors other than files and peers. */
+/** Users of descriptors besides files and peers. */
 export interface WantedConnections {
   /** HTTP connections on each port. */
   readonly http: number;
-  /** Ports that answer HTTP: the node's, and that of -walletrpcport. */
+  /** Ports that serve HTTP: the node's, and that of -walletrpcport. */
   readonly httpServers: number;
   readonly webSockets: number;
   readonly hub: number;
 }
 
 export interface SharedConnections {
-  /** Largest number of connections of each HTTP port. */
+  /** Maximum number of connections of each HTTP port. */
   readonly httpPerServer: number;
   readonly webSockets: number;
   readonly hub: number;
 }
 
 /**
- * Shares what files and this many peers leave: HTTP first, WebSocket clients next, and the hub has the rest. HTTP leaves the
- * other two, where they are wanted, half of the room.
+ * Distributes the descriptors left by files and this many peers: first HTTP, then WebSocket clients, then the hub. HTTP
+ * leaves half of them to the other two if these are enabled.
  */
 export function shareConnections(
   wanted: WantedConnections,
@@ -79,7 +85,7 @@ export function shareConnections(
       ? 0
       : cut('rpcmaxconnections', wanted.http, Math.max(1, Math.floor((room - others) / httpServers)));
   let left = room - httpPerServer * httpServers;
-  // Where both are wanted each has a part.
+  // If both are enabled, each gets a share.
   const forWebSockets = wanted.hub === 0 ? left : Math.max(Math.floor(left / 2), left - wanted.hub);
   const webSockets = cut('wsmaxclients', wanted.webSockets, Math.max(1, forWebSockets));
   left -= webSockets;

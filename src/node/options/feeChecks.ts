@@ -1,15 +1,15 @@
 /**
- * Which fees are refused, and which are warned of as hardly meant. Source: lbrycrd wallet/init.cpp
+ * Rejects invalid fees, and warns of fees that are probably a mistake. Source: lbrycrd wallet/init.cpp
  * `WalletInit::ParameterInteraction`, wallet/wallet.cpp `CreateWalletFromFile`.
  */
 import { OptionError, type OptionArgs } from './optionArgs.js';
 import type { Options } from './optionsTable.js';
 
-/** Above these, in satoshis, a fee was hardly meant. Source: `HIGH_TX_FEE_PER_KB`, `HIGH_MAX_TX_FEE`. */
+/** Fees above these, in satoshis, are probably a mistake. Source: `HIGH_TX_FEE_PER_KB`, `HIGH_MAX_TX_FEE`. */
 const HIGH_FEE_RATE_PER_KB = 1_000_000n;
 const HIGH_TOTAL_FEE = 100n * HIGH_FEE_RATE_PER_KB;
 
-/** Rates of wallets, in the order in which the reference looks at them, with what is said of high ones. */
+/** Fee rates of wallets, in the reference's order, with the warnings for high ones. */
 const WALLET_RATES = [
   ['mintxfee', 'This is the minimum transaction fee you pay on every transaction.'],
   ['fallbackfee', 'This is the transaction fee you may pay when fee estimates are not available.'],
@@ -17,7 +17,7 @@ const WALLET_RATES = [
   ['paytxfee', 'This is the transaction fee you will pay if you send a transaction.'],
 ] as const;
 
-/** Throws `OptionError`; `-maxtxfee` bounds `sendrawtransaction` too. */
+/** Throws `OptionError`; `-maxtxfee` also limits `sendrawtransaction`. */
 export function checkFees(args: OptionArgs, options: Options, warnings: string[]): void {
   const { maxtxfee, minrelaytxfee } = options;
   const warn = (name: string, text: string): void => void warnings.push(`-${name} is set very high! ${text}`);
@@ -45,7 +45,7 @@ function refused(args: OptionArgs, name: 'maxtxfee' | 'mintxfee' | 'paytxfee', w
   return new OptionError(`Invalid amount for -${name}=<amount>: '${args.value(name) ?? '0'}'${why}`, name);
 }
 
-/** Satoshis for 1,000 bytes as the reference shows them. Source: `CFeeRate::ToString`. */
+/** Satoshis per 1,000 bytes, formatted as in the reference. Source: `CFeeRate::ToString`. */
 function formatFeeRate(ratePerKb: bigint): string {
   const fraction = (ratePerKb % 100_000_000n).toString().padStart(8, '0');
   return `${ratePerKb / 100_000_000n}.${fraction} LBC/kB`;

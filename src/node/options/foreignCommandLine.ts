@@ -1,7 +1,7 @@
 /**
- * Command lines of the other programs of this chain: options of lbcd become ours where there is an equal, options of lbcd and
- * of older lbrycrd without meaning here are passed over with a warning. Options of lbrycrd 0.17 have our names.
- * Source: lbcd config.go, whose parser is go-flags: values follow `=` or are in the next word.
+ * Converts command lines of the other programs of this chain: options of lbcd become ours if there is an equivalent; options
+ * of lbcd and of older lbrycrd without meaning here are ignored with a warning. Options of lbrycrd 0.17 have the same names
+ * here. Source: lbcd config.go, whose parser is go-flags: values follow `=` or are in the next word.
  */
 import { explainedOption, lbcdEqual, refusedNetwork } from './foreignConfig.js';
 import { isSwitchValue, OptionError } from './optionArgs.js';
@@ -17,7 +17,7 @@ const SHORT: Readonly<Record<string, string>> = {
   V: 'version',
 };
 
-/** Options of lbcd that stand alone; all others have a value. */
+/** Options of lbcd without a value; all others have one. */
 const SWITCHES: ReadonlySet<string> = new Set([
   ...['addrindex', 'alerts', 'blocksonly', 'dropaddrindex', 'dropcfindex', 'droptxindex', 'gen', 'generate'],
   ...['nobanning', 'nocfilters', 'nocheckpoints', 'nodnsseed', 'nolisten', 'noonion', 'nopeerbloomfilters'],
@@ -35,7 +35,7 @@ const SWITCHES: ReadonlySet<string> = new Set([
 
 export interface TranslatedWords {
   readonly words: readonly string[];
-  /** Skipped entries with reasons. */
+  /** Ignored entries, with reasons. */
   readonly warnings: readonly string[];
 }
 
@@ -53,17 +53,17 @@ function optionIn(word: string): Given | null {
   return { name, value: value ?? null };
 }
 
-/** The word with the name of its option written out. */
+/** The word with the full name of its option. */
 const inFull = (word: string, { name, value }: Given): string =>
   /^-[^-=](=|$)/.test(word) ? `-${name}${value === null ? '' : `=${value}`}` : word;
 
-/** lbcd's `listen` names an address, where ours is a switch. */
+/** In lbcd, `listen` is an address; here it is a switch. */
 const isListenAddress = ({ name, value }: Given): boolean =>
   name === 'listen' && value !== null && !isSwitchValue(value);
 
 /**
- * The words after the program's name in our own options. `knows` says whether an option is ours, negated or not. Throws
- * `OptionError` for a network that does not exist here.
+ * Converts the words after the program's name to our own options. `knows` returns whether an option is ours, negated or not.
+ * Throws `OptionError` for a network that does not exist here.
  */
 export function translateForeign(
   words: readonly string[],

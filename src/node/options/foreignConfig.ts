@@ -1,22 +1,25 @@
 /**
- * Configuration files and options of the other programs of this chain. lbrycrd's file has our own form and names; lbcd's
- * is read when it is named: its options become ours where there is an equal, and the rest is explained. Reads no files.
+ * Configuration files and options of the other programs of this chain. lbrycrd's file has our own format and names; lbcd's
+ * is read if it is specified: its options become ours if there is an equivalent, and the rest is explained. Reads no files.
  * Source: lbcd config.go, lbrycrd `SetupServerArgs`, and older versions of both.
  */
 import type { ConfigEntry } from './configFile.js';
 import { interpretBool } from './optionArgs.js';
 
-/** Our option for one of lbcd: its name, and its value where that is written otherwise; null if nothing need be said. */
+/**
+ * Converts a value of an lbcd option: our option's name, and its value if it is written differently; null if no option is
+ * needed.
+ */
 export type Equal = (value: string) => { readonly name: string; readonly value: string } | null;
 
 const as =
   (name: string, read = (value: string): string => value): Equal =>
   (value) => ({ name, value: read(value) });
-/** A switch of Go: `1`, `true` and a bare name are on. */
+/** A switch in Go's syntax: `1`, `true` and a bare name are on. */
 const goSwitch = (value: string): string => (/^(1|t|true|)$/i.test(value) ? '1' : '0');
 const asSwitch = (name: string): Equal => as(name, goSwitch);
 const without = (name: string): Equal => as(name, (value) => (goSwitch(value) === '1' ? '0' : '1'));
-/** Where the negated option of ours says the same when it is on, and nothing when it is off. */
+/** Converts a switch of lbcd: when it is on, our option gets the value `given`; when it is off, no option is set. */
 const whenOn =
   (name: string, given: string): Equal =>
   (value) =>
@@ -24,7 +27,7 @@ const whenOn =
 
 const SECONDS_OF: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };
 
-/** `1h30m` in whole seconds; what is not a duration stays as it is. */
+/** `1h30m` in whole seconds; text that is not a duration is not changed. */
 function seconds(value: string): string {
   if (!/^([0-9.]+(h|ms|m|s))+$/.test(value)) return value;
   const parts = [...value.matchAll(/([0-9.]+)(h|ms|m|s)/g)];
@@ -33,7 +36,7 @@ function seconds(value: string): string {
   );
 }
 
-/** Options of lbcd that are ours under the same name, read as text. */
+/** Options of lbcd with the same name here, read as text. */
 const SAME = ['blockmaxweight', 'connect', 'externalip', 'maxorphantx', 'minrelaytxfee', 'onion', 'proxy', 'rpccert', 'rpckey', 'rpcuser', 'uacomment', 'whitelist']; // prettier-ignore
 const SAME_SWITCHES = ['blocksonly', 'regtest', 'testnet', 'txindex', 'upnp'];
 
@@ -44,7 +47,7 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
   addrindex: asSwitch('addressindex'),
   banduration: as('bantime', seconds),
   banthreshold: as('banscore'),
-  // An address that begins with the colon means every address: then only the port is of interest.
+  // An address that begins with the colon means every address: then only the port matters.
   listen: (value) => (value.startsWith(':') ? as('port')(value.slice(1)) : as('bind')(value)),
   maxpeers: as('maxconnections'),
   miningaddr: as('miningaddress'),
@@ -59,7 +62,7 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
   rejectnonstd: whenOn('acceptnonstdtxn', '0'),
   rejectreplacement: without('mempoolreplacement'),
   relaynonstd: whenOn('acceptnonstdtxn', '1'),
-  // The local host is where we listen anyway, and `-rpcbind` counts for nothing without `-rpcallowip`.
+  // The node listens on the local host anyway, and `-rpcbind` has no effect without `-rpcallowip`.
   rpclisten: (value) => {
     const [, port] = /^(?:localhost|127\.0\.0\.1|\[::1\])?:([0-9]+)$/.exec(value) ?? [];
     return port === undefined ? as('rpcbind')(value) : as('rpcport')(port);
@@ -77,7 +80,7 @@ const NO_PRIORITY = 'transactions have no priority by age any more';
 const NO_OTHER_NETWORK = 'there are main, -testnet and -regtest alone';
 const NO_PROXY_LOGIN = 'proxies are used without a login; Tor separates connections by -proxyrandomize';
 
-/** Reason why there is nothing like it here, for options of lbcd and for those of older lbrycrd. */
+/** Reasons why options of lbcd and of older lbrycrd have no equivalent here. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   addcheckpoint: 'checkpoints are those of the network',
   agentblacklist: 'peers are not chosen by their user agent',
@@ -128,19 +131,19 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   trickleinterval: 'how often transactions are announced is fixed',
 };
 
-/** An option of another program: what it is called here, or why there is nothing like it. */
+/** An option of another program: its name here, or the reason why there is no equivalent. */
 export type ForeignOption =
   { readonly kind: 'renamed'; readonly name: string } | { readonly kind: 'none'; readonly why: string };
 
-/** How an option of lbcd is written here; undefined if there is no equal. */
+/** Converter for an option of lbcd; undefined if there is no equivalent. */
 export const lbcdEqual = (name: string): Equal | undefined =>
   Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name] : undefined;
 
-/** Reason why there is no equal of an option of lbcd or of older lbrycrd; undefined for other names. */
+/** Reason why an option of lbcd or of older lbrycrd has no equivalent; undefined for other names. */
 export const explainedOption = (name: string): string | undefined =>
   Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : undefined;
 
-/** Null for a name that none of the programs knows, and for those that mean the same here. */
+/** Null for unknown names, and for options that mean the same here. */
 export function foreignOption(name: string): ForeignOption | null {
   const why = explainedOption(name);
   if (why !== undefined) return { kind: 'none', why };
@@ -148,7 +151,7 @@ export function foreignOption(name: string): ForeignOption | null {
   return equal && equal.name !== name ? { kind: 'renamed', name: equal.name } : null;
 }
 
-/** What becomes of each option of another program, by its name, for the documentation. */
+/** The treatment of each option of another program, by name, for the documentation. */
 export function foreignOptionRows(): { readonly name: string; readonly here: string }[] {
   const equal = Object.entries(LBCD_EQUALS).map(([name, read]) => {
     const ours = read('1')?.name ?? name;
@@ -163,21 +166,21 @@ export function foreignOptionRows(): { readonly name: string; readonly here: str
 
 const OTHER_NETWORKS = ['signet', 'simnet'];
 
-/** Reason why a node with this setting must not start: it would be on another network than the one that is meant. */
+/** Reason why a node with this setting must not start: it would be on another network than intended. */
 export function refusedNetwork(name: string, value: string): string | null {
   if (!OTHER_NETWORKS.includes(name) || goSwitch(value) !== '1') return null;
   return `The network ${name} of lbcd does not exist here: ${NO_OTHER_NETWORK}`;
 }
 
-/** The heading under which lbcd's own options stand. */
+/** The heading above lbcd's own options. */
 const LBCD_HEADING = /^\s*\[\s*Application Options\s*\]\s*$/im;
 
-/** Whether a file is in the form of lbcd, by its heading or its name. */
+/** Whether a file has lbcd's format, by its heading or its name. */
 export function isLbcdConfig(path: string, text: string): boolean {
   return LBCD_HEADING.test(text) || /(^|[/\\])lbcd\.conf$/i.test(path);
 }
 
-/** The settings of a file, and what could not be taken over, with why. */
+/** The settings of a file, and the ones that could not be converted, with reasons. */
 export interface TakenOver {
   readonly entries: readonly ConfigEntry[];
   readonly passedOver: readonly Remark[];
@@ -191,8 +194,8 @@ interface Remark {
 }
 
 /**
- * lbcd's file with our names. Its comments begin with `;` or `#`, values may be in quotes, and headings mean nothing.
- * `network` is that of the command line; the file may choose another one. Source: go-flags `readIni`.
+ * Reads lbcd's file with our option names. Comments begin with `;` or `#`, values may be quoted, and headings have no
+ * meaning. `network` is that of the command line; the file may choose another one. Source: go-flags `readIni`.
  */
 export function readLbcdConfig(text: string, network: 'main' | 'test' | 'regtest' = 'main'): TakenOver {
   const entries: ConfigEntry[] = [];
@@ -227,8 +230,8 @@ function unquoted(value: string): string {
 }
 
 /**
- * lbcd's file has no sections: its ports and addresses belong to the network that the file or the command line chooses. In our
- * file those above the headings belong to the main network alone.
+ * lbcd's file has no sections: its ports and addresses belong to the network that the file or the command line chooses. In
+ * our file, settings above the headings apply to the main network alone.
  */
 function inOwnSection(entries: readonly ConfigEntry[], network: 'main' | 'test' | 'regtest'): ConfigEntry[] {
   const isOn = (wanted: string): boolean =>

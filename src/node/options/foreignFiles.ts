@@ -1,4 +1,7 @@
-/** What is in the usual places of other programs of this chain and could be meant for us. Looks, and reads nothing. */
+/**
+ * Finds files of other programs of this chain in their usual places, which may be meant for this node. Only checks for
+ * existence; reads no contents.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,16 +13,16 @@ const PROGRAMS = [
 
 export interface OwnFiles {
   readonly dataDir: string;
-  /** Null if there is none. */
+  /** The user's home folder; null if there is none. */
   readonly home: string | null;
   readonly configFile: string;
-  /** Whether the configuration file is there. */
+  /** Whether our configuration file exists. */
   readonly configFound: boolean;
 }
 
 /**
- * One line for each file or folder of another program that is there and is not used: in our data folder always, in the
- * user's own folder for as long as there is no configuration file of ours.
+ * One line for each unused file or folder of another program: always for our data folder, and for the user's home folder if
+ * we have no configuration file.
  */
 export function foreignHints({ dataDir, home, configFile, configFound }: OwnFiles): string[] {
   return PROGRAMS.flatMap(({ program, folder, file, hasBlockFiles }) => {

@@ -1,6 +1,6 @@
 /**
- * What the options say of the peer network: the user agent, and through which networks and proxies it is reached.
- * Source: Core init.cpp (step 6), clientversion.cpp `FormatSubVersion`. An option that cannot be used is an `OptionError`.
+ * Peer network settings from the options: the user agent, and the networks and proxies through which peers are reached.
+ * Source: Core init.cpp (step 6), clientversion.cpp `FormatSubVersion`. An invalid option throws `OptionError`.
  */
 import { isIP } from 'node:net';
 import type { Networks } from '../../net/networks.js';
@@ -12,9 +12,9 @@ import { programVersion } from '../../util/project.js';
 import type { Options } from './optionsTable.js';
 
 const CLIENT_NAME = 'lbcnode';
-/** Longest user agent that peers take, in bytes. Source: `MAX_SUBVERSION_LENGTH`. */
+/** Maximum length of a user agent that peers accept, in bytes. Source: `MAX_SUBVERSION_LENGTH`. */
 const MAX_USER_AGENT_LENGTH = 256;
-/** The port of a SOCKS5 proxy given without one. */
+/** Default port of a SOCKS5 proxy. */
 export const DEFAULT_PROXY_PORT = 9050;
 
 const NETWORK_NAMES = ['ipv4', 'ipv6', 'onion'] as const;
@@ -26,7 +26,7 @@ export function versionNumber(version = programVersion()): number {
   return major * 1_000_000 + minor * 10_000 + revision * 100;
 }
 
-/** `/name:version(comment; comment)/`, as peers and `getnetworkinfo` get it (BIP14). */
+/** `/name:version(comment; comment)/`, as sent to peers and returned by `getnetworkinfo` (BIP14). */
 export function userAgent(comments: readonly string[], version = programVersion()): string {
   for (const comment of comments) checkFormat('uacomment', 'userAgentComment', comment);
   const noted = comments.length === 0 ? '' : `(${comments.join('; ')})`;
@@ -42,8 +42,8 @@ export function userAgent(comments: readonly string[], version = programVersion(
 }
 
 /**
- * Each network with its proxy and whether it is left out. `-onlynet` leaves out all others; onion services need a proxy,
- * which makes them reachable whatever `-onlynet` says, and `-noonion` shuts them off.
+ * Each network with its proxy, and whether it is disabled. `-onlynet` disables all others. Onion services need a proxy,
+ * which makes them reachable regardless of `-onlynet`; `-noonion` disables them.
  */
 export function reachableNetworks(args: OptionArgs, options: Options): ReachableNetwork[] {
   const only = onlyNetworks(options.onlynet);
@@ -58,7 +58,7 @@ export function reachableNetworks(args: OptionArgs, options: Options): Reachable
   });
 }
 
-/** The same as it is now: Tor's own proxy may have been found since the options were read. */
+/** The same at present: Tor's own proxy may have been found since the options were read. */
 export function presentNetworks(told: readonly ReachableNetwork[], networks: Networks): ReachableNetwork[] {
   return told.map(({ name }) => {
     const { isLimited, proxy } = networks.route(name as NetworkName);
@@ -79,7 +79,7 @@ function onlyNetworks(given: readonly string[]): Set<NetworkName> | null {
   return new Set(names.map((name) => (name === 'tor' ? 'onion' : name) as NetworkName));
 }
 
-/** `host:port` of a proxy, empty without one. Host names stay names: the network layer looks them up. */
+/** `host:port` of a proxy, empty without one. Host names are not resolved here: the network layer does that. */
 function proxyAddress(name: 'proxy' | 'onion', options: Options): string {
   const given = options[name];
   if (given === undefined || given === '' || given === '0') return '';

@@ -1,15 +1,15 @@
-/** Options that npm took for its own: `npm start --regtest` starts the program without a word, and would start main. */
+/** Detects options that npm has consumed: `npm start --regtest` starts the program without the option, and would start main. */
 import { nearestWord } from '../../util/nearest.js';
 import { OptionError } from './optionArgs.js';
 import { OPTION_ROWS } from './optionsTable.js';
 
-/** Options that npm has too: it may have them of its own configuration. */
+/** Options that npm has too: they may come from npm's own configuration. */
 const OF_NPM: ReadonlySet<string> = new Set(['?', 'color', 'h', 'help', 'proxy', 'version']);
 const PREFIX = 'npm_config_';
-/** The package whose start script runs the node and nothing else. */
+/** The package whose start script only runs the node. */
 const OWN_PACKAGE = 'lbcnode';
 
-/** Throws an `OptionError` when `npm start` was given options of ours in front of the `--`. */
+/** Throws an `OptionError` when `npm start` was given our options before the `--`. */
 export function refuseSwallowed(env: Readonly<Record<string, string | undefined>>): void {
   if (env['npm_package_name'] !== OWN_PACKAGE || env['npm_lifecycle_event'] !== 'start') return;
   const names = OPTION_ROWS.map((row) => row.name as string).filter((name) => !OF_NPM.has(name));
@@ -26,7 +26,7 @@ export function refuseSwallowed(env: Readonly<Record<string, string | undefined>
   );
 }
 
-/** Main would be started in place of the network that was meant. Other words that npm does not know harm no one. */
+/** Otherwise main would be started instead of the intended network. Other words unknown to npm are harmless. */
 function refuseMistypedNetwork(env: Readonly<Record<string, string | undefined>>): void {
   for (const variable of Object.keys(env)) {
     if (!variable.startsWith(PREFIX)) continue;
@@ -39,7 +39,7 @@ function refuseMistypedNetwork(env: Readonly<Record<string, string | undefined>>
   }
 }
 
-/** npm writes a switch as `true`, and one that was negated as nothing. */
+/** npm writes a switch as `true`, and a negated one as an empty text. */
 function shown(name: string, value: string): string {
   if (value === 'true') return `--${name}`;
   return value === '' ? `--no${name}` : `--${name}=${value}`;

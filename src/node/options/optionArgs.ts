@@ -1,20 +1,20 @@
 /**
- * Options as given: by the command line and by configuration files, with the reference's precedence. The command line
- * wins, by its last occurrence; then the network's section, then the default section, each by its first occurrence.
- * Owns no table: it is told which names exist. Source: `ArgsManager`.
+ * Options as given on the command line and in configuration files, with the reference's precedence. The command line has
+ * priority, with its last occurrence; then the network's section, then the default section, each with its first occurrence.
+ * Contains no table: the existing names are passed in. Source: `ArgsManager`.
  */
 import { suggestion } from '../../util/nearest.js';
 import type { ConfigEntry } from './configFile.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
 export type NetworkSection = 'main' | 'test' | 'regtest';
-/** The headings that a file may have; the empty one stands for what comes before any. */
+/** The allowed headings of a file; the empty one is the part before the first heading. */
 const SECTIONS: readonly string[] = ['', 'main', 'test', 'regtest'];
 
 /** The options cannot be used; the message is for the operator. */
 export class OptionError extends OperatorError {
   override readonly name = 'OptionError';
-  /** The option that it is about, and which of its values, for the place where that was given. */
+  /** The option concerned, and which of its values, to find the place where it was given. */
   readonly option: string | undefined;
   readonly value: string | undefined;
 
@@ -25,71 +25,71 @@ export class OptionError extends OperatorError {
   }
 }
 
-/** An error in the words after the program's name, before any meaning is given to them. Source: `AppInit`. */
+/** An error in the words after the program's name, before they are interpreted. Source: `AppInit`. */
 function commandLineError(message: string): OptionError {
   return new OptionError(`Error parsing command line arguments: ${message}`);
 }
 
-/** What the manager must know of an option. */
+/** The properties of an option that the parser needs. */
 export interface KnownOption {
   readonly name: string;
-  /** `bool` is a switch. Without a kind it is a switch unless there is a `valueName`. */
+  /** `bool` is a switch. Without a kind, the option is a switch unless there is a `valueName`. */
   readonly kind?: string;
   readonly valueName?: string;
   readonly networkOnly?: boolean;
 }
 
-/** Where in a configuration file a value was given. */
+/** The place of a value in a configuration file. */
 export interface ConfigPlace {
-  /** Its path as it was read. */
+  /** Path of the file as it was read. */
   readonly file: string;
   /** Line number from 1. */
   readonly line: number;
 }
 
-/** One value as it was given; of the command line, or of what another option implies, the place is null. */
+/** One given value; the place is null on the command line, or if another option implies the value. */
 export interface GivenValue {
   readonly text: string;
   readonly place: ConfigPlace | null;
 }
 
-/** The values of one option. A negated one (`-nolisten`) has none, and keeps where it was negated. */
+/** The values of one option. A negated option (`-nolisten`) has none, and stores the place of the negation. */
 interface Occurrences {
   values: GivenValue[];
   negatedAt: ConfigPlace | null;
 }
 type Given = Map<string, Occurrences>;
 
-/** ` (<file>, line <n>)` behind a message; nothing for the command line. */
+/** ` (<file>, line <n>)` to append to a message; empty for the command line. */
 export function placeText(place: ConfigPlace | null | undefined): string {
   return place ? ` (${place.file}, line ${place.line})` : '';
 }
 
-/** A negated option that needs a path; the reference would take a file or a folder `0`, where the program was started. */
+/** Error for a negated option that needs a path; the reference would use a file or folder `0` in the working directory. */
 export function noPath(name: string, place = ''): OptionError {
   return new OptionError(`Invalid value -no${name}, it must be a path${place}`, name);
 }
 
 /**
- * The leading integer of a text, 0 where there is none; one too long for a number stops at the largest exact one, as
- * the reference's stops at 64 bits. Source: `atoi64`.
+ * The leading integer of a text, 0 if there is none; a number that is too large becomes the largest exact one, as the
+ * reference's becomes the largest of 64 bits. Source: `atoi64`.
  */
 export function leadingInteger(text: string): number {
   const value = Number(/^\s*[+-]?[0-9]+/.exec(text)?.[0] ?? 0);
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, value));
 }
 
-/** `-x` alone switches on, else a number other than 0 does: `-x=true` switches off. Source: `InterpretBool`. */
+/** `-x` alone switches on; otherwise any number except 0 does, so `-x=true` switches off. Source: `InterpretBool`. */
 export function interpretBool(text: string): boolean {
   return text === '' || leadingInteger(text) !== 0;
 }
 
-/** Whether a text is a whole number, as `leadingInteger` reads it to its end. */
+/** Whether a text is an integer that `leadingInteger` reads completely. */
 export function isInteger(text: string): boolean {
   return /^\s*[+-]?[0-9]+\s*$/.test(text);
 }
 
-/** Whether a text says clearly whether a switch is on. */
+/** Whether a text is an unambiguous value of a switch. */
 export function isSwitchValue(text: string): boolean {
   return text === '' || isInteger(text);
 }
@@ -102,7 +102,7 @@ export class OptionArgs {
   private readonly known: ReadonlyMap<string, KnownOption>;
   private readonly commandLine: Given = new Map();
   private readonly files = new Map<string, Given>();
-  /** Start of each section of the files. */
+  /** Place of each section heading in the files. */
   private readonly sectionPlaces = new Map<string, ConfigPlace>();
   private section: NetworkSection | null = null;
 
@@ -111,8 +111,8 @@ export class OptionArgs {
   }
 
   /**
-   * Takes the options before the first word that is neither an option nor the value of one, and returns the rest.
-   * Source: `ParseParameters`; a value in a word of its own (`--datadir x`, `-server 0`) is taken too.
+   * Parses options up to the first word that is neither an option nor the value of one, and returns the rest. Source:
+   * `ParseParameters`. Unlike there, a value may also be a separate word (`--datadir x`, `-server 0`).
    */
   parseCommandLine(words: readonly string[]): string[] {
     for (let index = 0; index < words.length; index++) {
@@ -129,7 +129,7 @@ export class OptionArgs {
         index++;
       }
       const stored = this.store(this.commandLine, name, { text: value, place: null });
-      // A network prefix (`-regtest.port=1`) is known but means nothing here, as in the reference.
+      // A network prefix (`-regtest.port=1`) is accepted but has no effect here, as in the reference.
       if (!this.known.has(stored.slice(stored.indexOf('.') + 1)))
         throw commandLineError(`Invalid parameter -${name}${this.suggest(name, '-')}`);
     }
@@ -148,7 +148,7 @@ export class OptionArgs {
     return rest;
   }
 
-  /** Whether the word that follows an option without `=` is its value; a switch takes 0 and 1 alone, a number may be negative. */
+  /** Whether the word after an option without `=` is its value; for a switch only 0 and 1, a number may be negative. */
   private takesWord(name: string, word: string): boolean {
     const option = this.known.get(name);
     if (option === undefined) return false;
@@ -156,7 +156,7 @@ export class OptionArgs {
     return isSwitch(option) ? word === '0' || word === '1' : true;
   }
 
-  /** The known option that a name was most likely meant to be, as a further sentence; the negated form of one too. */
+  /** A suggestion of the known option that a name probably stands for, as a further sentence; also for negated options. */
   private suggest(name: string, dash: string): string {
     const names = [...this.known.keys()].filter((known) => known.length > 1);
     const negated = name.startsWith('no')
@@ -166,7 +166,7 @@ export class OptionArgs {
     return said === '' ? '' : `.${said}`;
   }
 
-  /** Takes the settings of one file, unless `ignoreUnknown` refusing those that do not exist. */
+  /** Adds the settings of one file; unknown ones are rejected unless `ignoreUnknown`. */
   addConfig(entries: readonly ConfigEntry[], ignoreUnknown: boolean, file = ''): void {
     for (const { section, name, value, line } of entries) {
       const place = { file, line };
@@ -188,12 +188,12 @@ export class OptionArgs {
     return this.known.has(name) || (name.startsWith('no') && this.known.has(name.slice(2)));
   }
 
-  /** Fixes the network, whose section counts from now on. */
+  /** Sets the network, whose section is used from now on. */
   selectSection(section: NetworkSection): void {
     this.section = section;
   }
 
-  /** The network by `-testnet` and `-regtest`, read without regard to sections. Source: `GetChainName`. */
+  /** The network according to `-testnet` and `-regtest`, read regardless of sections. Source: `GetChainName`. */
   network(): NetworkSection {
     const regtest = this.networkSwitch('regtest');
     const testnet = this.networkSwitch('testnet');
@@ -223,7 +223,7 @@ export class OptionArgs {
     );
   }
 
-  /** The value that counts; `'0'` of a negated option, undefined of one not given. */
+  /** The effective value; `'0'` for a negated option, undefined if not given. */
   value(name: string): string | undefined {
     return this.givenValue(name)?.text;
   }
@@ -241,7 +241,7 @@ export class OptionArgs {
     return undefined;
   }
 
-  /** Where an option was given, of a repeatable one this value, as `placeText` writes it. */
+  /** The place of an option, or of this value of a repeatable one, in the format of `placeText`. */
   placeOf(name: string, value?: string): string {
     const found = this.givenValues(name).find(({ text }) => text === value);
     return placeText((found ?? this.givenValue(name))?.place);
@@ -251,7 +251,7 @@ export class OptionArgs {
     return this.value(name) !== undefined;
   }
 
-  /** Whether what counts is the negated form. Source: `IsArgNegated`. */
+  /** Whether the effective occurrence is negated. Source: `IsArgNegated`. */
   isNegated(name: string): boolean {
     return this.negation(name) !== undefined;
   }
@@ -265,14 +265,14 @@ export class OptionArgs {
     return undefined;
   }
 
-  /** Gives an option a value as if by the command line; `soft` only when it has none. True when it took effect. */
+  /** Sets an option as if on the command line; with `soft` only if it has no value. Returns whether it took effect. */
   set(name: string, value: string, soft: boolean): boolean {
     if (soft && this.isSet(name)) return false;
     this.commandLine.set(name, { values: [{ text: value, place: null }], negatedAt: null });
     return true;
   }
 
-  /** Takes `includeconf` out of the files read so far: default section first, then the network's. */
+  /** Removes and returns the `includeconf` settings of the files read so far: default section first, then the network's. */
   takeIncludes(section: NetworkSection): GivenValue[] {
     if (this.commandLine.has('includeconf')) return [];
     return ['', section].flatMap((place) => {
@@ -284,8 +284,8 @@ export class OptionArgs {
   }
 
   /**
-   * What is odd about sections: those that are no network, a choice of the network below a heading, and options of the
-   * default section that the chosen network does not take from there. Source: `WarnForSectionOnlyArgs`.
+   * Warnings about sections: headings that are not networks, a network chosen below a heading, and options of the default
+   * section that do not apply to the chosen network. Source: `WarnForSectionOnlyArgs`.
    */
   sectionWarnings(): string[] {
     const unknown = [...this.files.keys()].filter((name) => !SECTIONS.includes(name));
@@ -339,7 +339,7 @@ export class OptionArgs {
       return name;
     }
     const bare = (negated[1] ?? '') + (negated[2] ?? '');
-    // A double negative (`-nolisten=0`) is the option switched on.
+    // A double negative (`-nolisten=0`) switches the option on.
     if (interpretBool(value.text)) given.set(bare, { values: [], negatedAt: value.place });
     else append(given, bare, { ...value, text: '1' });
     return bare;

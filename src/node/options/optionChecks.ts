@@ -1,6 +1,6 @@
 /**
- * How options bear on one another: some set others, some exclude others, some figures follow from them.
- * Source: `InitParameterInteraction`, `AppInitParameterInteraction`. Owns no service: each reads its slice.
+ * Interactions of options: some set others, some exclude others, some values are derived from others. Source:
+ * `InitParameterInteraction`, `AppInitParameterInteraction`. Contains no service: each service reads its part of the result.
  */
 import { hasSqlite } from '../../sqlite/sqliteProvider.js';
 import { availableParallelism } from 'node:os';
@@ -18,25 +18,25 @@ import { MAX_SCRIPT_THREADS, MIN_PRUNE_TARGET_MIB, type OptionName, type Options
 
 const MIB = 1024 * 1024;
 
-/** Which blocks may be deleted. */
+/** The pruning mode: which blocks may be deleted. */
 export type PruneMode =
   | { readonly kind: 'off' }
   | { readonly kind: 'manual' }
   | { readonly kind: 'automatic'; readonly targetBytes: number };
 
-/** What follows from the options. */
+/** Values derived from the options. */
 export interface DerivedOptions {
   readonly dbCacheBytes: number;
   readonly claimTrieCacheBytes: number;
   readonly signatureCacheBytes: number;
-  /** Verification threads; 1 means none beside the main one. */
+  /** Verification threads; 1 means none in addition to the main one. */
   readonly scriptThreads: number;
   readonly prune: PruneMode;
   /** Whether compact block filters are indexed. */
   readonly keepsBlockFilters: boolean;
   /** Number of past blocks with name proofs; Infinity for all. */
   readonly claimProofWindowBlocks: number;
-  /** Block id in wire order; null checks every script. */
+  /** Block id in wire order; null verifies every script. */
   readonly assumeValid: Bytes | null;
   readonly minimumChainWork: bigint;
   readonly userAgent: string;
@@ -48,17 +48,17 @@ export interface DerivedOptions {
 /** The indexes that `-esplora` needs. */
 const ESPLORA_NEEDS = ['txindex', 'addressindex', 'spendindex'] as const;
 
-/** The indexes without which a hub has no answers. */
+/** The indexes that a hub needs for its responses. */
 const HUB_NEEDS = ['txindex', 'addressindex', 'claimindex', 'claimsearch'] as const;
 
 interface Interaction {
   readonly when: OptionName;
-  /** The switch counts when it is on, anything else when it is given. */
+  /** A switch takes effect when it is on, any other option when it is given. */
   readonly asSwitch?: { readonly byDefault: boolean; readonly value: boolean };
   readonly set: readonly (readonly [OptionName, '0' | '1'])[];
 }
 
-/** In order: an earlier one may decide whether a later one applies. */
+/** In order: an earlier interaction may decide whether a later one applies. */
 const INTERACTIONS: readonly Interaction[] = [
   { when: 'claimsearchurl', set: [['claimsearch', '1']] },
   { when: 'claimsearch', asSwitch: { byDefault: false, value: true }, set: [['claimindex', '1']] },
@@ -91,7 +91,7 @@ const INTERACTIONS: readonly Interaction[] = [
   },
 ];
 
-/** Sets what other options imply, unless it was given; returns a line for the log per change. */
+/** Sets options implied by others, unless they were given; returns a log line for each change. */
 export function applyInteractions(args: OptionArgs): string[] {
   const notes: string[] = [];
   for (const { when, asSwitch, set } of INTERACTIONS) {
@@ -107,7 +107,7 @@ export function applyInteractions(args: OptionArgs): string[] {
   return notes;
 }
 
-/** What pages of the explorer show more with. On a pruned node only what needs no old blocks. */
+/** Enables the indexes with which the explorer shows more. On a pruned node only those that need no old blocks. */
 function addExplorerNeeds(args: OptionArgs, notes: string[]): void {
   const prunes = interpretBool(args.value('prune') ?? '0');
   const needs = [
@@ -125,7 +125,7 @@ function applies(args: OptionArgs, name: OptionName, asSwitch: Interaction['asSw
   return (given === undefined ? asSwitch.byDefault : interpretBool(given)) === asSwitch.value;
 }
 
-/** A relay fee step above the default minimum raises the minimum. */
+/** An incremental relay fee above the default minimum fee raises the minimum. */
 function raiseMinRelayFee(args: OptionArgs, notes: string[]): void {
   const step = args.value('incrementalrelayfee') ?? '';
   if (!(Number(step) > DEFAULT_MIN_RELAY_COINS)) return;
@@ -134,7 +134,7 @@ function raiseMinRelayFee(args: OptionArgs, notes: string[]): void {
 }
 const DEFAULT_MIN_RELAY_COINS = 0.00001;
 
-/** The network's parameters with what the options change of them (on regtest alone). */
+/** The network's parameters with the changes made by options (on regtest only). */
 export function paramsFor(network: NetworkSection, args: OptionArgs, options: Options): NetworkParams {
   if (network !== 'regtest') {
     if (options.vbparams.length > 0) {
@@ -161,7 +161,7 @@ export function paramsFor(network: NetworkSection, args: OptionArgs, options: Op
   }
 }
 
-/** The refusal of what regtest was asked to change, with the one change that is refused by itself where there is one. */
+/** The error for an invalid regtest change; names the single option that causes it, if there is one. */
 function overrideRefusal({ message }: OverrideError, options: Options): OptionError {
   const { forkheight, vbparams, claimexpiration } = options;
   const changes = [
@@ -180,14 +180,14 @@ function overrideRefusal({ message }: OverrideError, options: Options): OptionEr
   return new OptionError(message, culprit?.[0], culprit?.[1]);
 }
 
-/** Whether filters are indexed: there is one type. Source: Core 0.21 init.cpp. */
+/** Whether filters are indexed: there is only one type. Source: Core 0.21 init.cpp. */
 function blockFilterTypes(value: string): boolean {
   if (value === '0') return false;
   if (['', '1', 'basic'].includes(value)) return true;
   throw new OptionError(`Unknown -blockfilterindex value ${value}.`, 'blockfilterindex');
 }
 
-/** Refuses what cannot go together and works out what follows; `warnings` collects what is merely odd. */
+/** Rejects incompatible options and computes derived values; `warnings` collects questionable ones. */
 export function checkOptions(
   args: OptionArgs,
   options: Options,
@@ -248,7 +248,7 @@ export function checkOptions(
   };
 }
 
-/** What a hub and its search cannot do without, and what of its options the network decides. */
+/** Checks the requirements of a hub and its search, and its options that depend on the network. */
 function checkHub(options: Options, params: NetworkParams): void {
   for (const name of ['hubpaymentaddress', 'hubdonationaddress'] as const) {
     const address = options[name];
@@ -268,7 +268,7 @@ function checkHub(options: Options, params: NetworkParams): void {
   }
 }
 
-/** An origin as browsers send it, or any. */
+/** An origin as sent by browsers, or `*`. */
 const ORIGIN = /^(\*|[a-z][a-z0-9+.-]*:\/\/[^/\s]+)\/?$/i;
 
 function checkEsplora(options: Options): void {
@@ -290,7 +290,7 @@ function checkEsplora(options: Options): void {
   }
 }
 
-/** Options of old, which the reference refuses where ignoring them would hurt. */
+/** Retired options, which the reference rejects if ignoring them would do harm. */
 function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): void {
   if (options.rpcssl) throw new OptionError('SSL mode for RPC (-rpcssl) is no longer supported.', 'rpcssl');
   if (args.isSet('socks')) {
@@ -322,7 +322,7 @@ function payoutScript(address: string, params: NetworkParams): Bytes {
   return scriptForDestination(destination);
 }
 
-/** 0 is one per core, below 0 leaves cores free. Source: `nScriptCheckThreads`. */
+/** 0: one thread per core; negative: leaves this many cores free. Source: `nScriptCheckThreads`. */
 export function scriptThreads(par: number, cores: number): number {
   return Math.min(MAX_SCRIPT_THREADS, Math.max(1, par <= 0 ? par + cores : par));
 }
@@ -340,21 +340,21 @@ export function pruneMode(prune: number): PruneMode {
   return { kind: 'automatic', targetBytes: prune * MIB };
 }
 
-/** `text` is of the format `proofWindow`. */
+/** `text` must be in the format `proofWindow`. */
 export function proofWindow(text: string): number {
   return text === 'all' ? Infinity : Number(text);
 }
 
 /**
- * The block whose ancestors' scripts are taken for valid, in wire order; null for zero. `text` is of the format `blockHash`:
- * a short one has zeros in front. Source: `uint256S`.
+ * The block whose ancestors' scripts are assumed valid, in wire order; null for zero. `text` must be in the format
+ * `blockHash`: a short one is padded with zeros in front. Source: `uint256S`.
  */
 export function assumedBlock(text: string): Bytes | null {
   const digits = hexDigits(text);
   return /^0*$/.test(digits) ? null : hashFromHex(digits.padStart(64, '0'));
 }
 
-/** `text` is of the format `chainWork`. */
+/** `text` must be in the format `chainWork`. */
 export function leastChainWork(text: string): bigint {
   return BigInt(`0x${hexDigits(text)}`);
 }

@@ -1,6 +1,6 @@
 /**
- * What the values of options that are no numbers must look like, format by format. The table says which option has which
- * format (`optionRow.ts`). Knows texts alone: files, names and networks are looked up by those who use them.
+ * The formats of option values that are not numbers. The options table assigns a format to each option (`optionRow.ts`).
+ * Checks only text: files, names and networks are looked up by the code that uses them.
  */
 import { isIP } from 'node:net';
 import { parseHost, parseNetAddress } from '../../net/netAddress.js';
@@ -10,29 +10,32 @@ import { isInteger, OptionError } from './optionArgs.js';
 import type { OptionFormat } from './optionRow.js';
 
 interface Format {
-  /** Follows `it must be`. */
+  /** Continues the sentence `it must be`. */
   readonly expects: string;
   readonly accepts: (text: string) => boolean;
-  /** The reference's words where it has some. */
+  /** The reference's error text, if it has one. */
   readonly refusal?: (name: string, text: string) => string;
 }
 
-/** The characters that a comment of the user agent may consist of. Source: `SAFE_CHARS_UA_COMMENT`. */
+/** The characters allowed in a comment of the user agent. Source: `SAFE_CHARS_UA_COMMENT`. */
 const SAFE_COMMENT = /^[a-zA-Z0-9 .,;\-_?@]*$/;
 /** The networks of `-onlynet`; `tor` is another name of the last. Source: `ParseNetwork`. */
 const NETWORK_NAMES = ['ipv4', 'ipv6', 'onion', 'tor'];
 const BLOCK_HASH = /^(0x)?[0-9a-f]{1,64}$/i;
 const SHA256 = /^[0-9a-f]{64}$/i;
 const CHAIN_WORK = /^(0x)?[0-9a-f]+$/i;
-/** `<user>:<salt>$<HMAC-SHA256 in hex>`; as the hash is compared as text, in the case of the reference's script. */
+/**
+ * `<user>:<salt>$<HMAC-SHA256 in hex>`; the hash is compared as text, so it must have the case that the reference's script
+ * writes.
+ */
 const RPC_AUTH = /^[^:$]+:[^:$]+\$[0-9a-f]{64}$/;
 
-/** Two letters, or three digits with or without the letter that they have in the messages. */
+/** Two letters, or three digits with an optional R as in the messages. */
 const COUNTRY = /^([a-z]{2}|r?[0-9]{3})$/i;
 const CLAIM_IDS = /^[0-9a-f]{40}(,[0-9a-f]{40})*$/i;
 /** Source: PostgreSQL's documentation, 4.1.1. */
 const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/i;
-/** LBC with up to eight decimals. */
+/** An amount of LBC with up to eight decimals. */
 const DECIMAL = /^[0-9]{1,10}(\.[0-9]{1,8})?$/;
 
 const anything = (): boolean => true;
@@ -56,7 +59,7 @@ function isZmqAddress(text: string): boolean {
   return port !== undefined && (port === '*' || Number(port) <= 0xffff);
 }
 
-/** The host may be missing (a socket is then named by `?host=`). */
+/** The host may be missing (`?host=` then names a socket). */
 function isPostgresUrl(text: string): boolean {
   const rest = /^postgres(?:ql)?:\/\/(.*)$/.exec(text)?.[1];
   return (
@@ -103,7 +106,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     accepts: (text) => text === '*' || isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0 || HOST_NAME.test(text),
   },
   hostPort: { expects: A_HOST, accepts: isHostPort },
-  // Clients pass over what has more than one colon.
+  // Clients ignore entries with more than one colon.
   hubPeer: { expects: 'a host as <name>, <ipv4> or either with :<port>', accepts: isPlainHostPort },
   logCategory: { expects: 'a category of the log', accepts: anything },
   network: {
@@ -122,7 +125,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
   postgresUrl: {
     expects: 'the address of a PostgreSQL database',
     accepts: (text) => text === '' || isPostgresUrl(text),
-    // What it holds may be a password.
+    // The value is not printed: it may contain a password.
     refusal: (name) => `Invalid -${name}: it must be postgres://user:password@host:port/database`,
   },
   proofWindow: {
@@ -148,7 +151,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
   rpcAuth: {
     expects: '<user>:<salt>$<hash>, the hash being 64 digits of lower-case hex',
     accepts: (text) => RPC_AUTH.test(text),
-    // What it holds may be a password that someone meant to give.
+    // The value is not printed: it may be a password given by mistake.
     refusal: (name) => `Invalid -${name}: not <user>:<salt>$<hash> (see lbcnode-cli -makerpcauth)`,
   },
   schemaName: {
@@ -176,7 +179,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
   },
 };
 
-/** Throws an `OptionError` for a value that does not look as it must. */
+/** Throws an `OptionError` for a value in the wrong format. */
 export function checkFormat(name: string, format: OptionFormat, text: string): void {
   const { expects, accepts, refusal } = OPTION_FORMATS[format];
   if (accepts(text)) return;

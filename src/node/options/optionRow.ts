@@ -1,4 +1,7 @@
-/** What a row of the options table says, and the builders that keep the table one line an option. No values, no parsing. */
+/**
+ * The type of a row of the options table, and the builders that keep each option on one line of the table. No values, no
+ * parsing.
+ */
 
 /** Groups of `-help`, in its order, with their headings. */
 export const OPTION_CATEGORIES = {
@@ -19,15 +22,15 @@ export const OPTION_CATEGORIES = {
 export type OptionCategory = keyof typeof OPTION_CATEGORIES;
 
 /**
- * How a value is read: `bool` as a switch, `int` as a decimal integer, `amount` as coins, `string` as it is, `list` as
- * every occurrence of a repeatable option.
+ * How a value is read: `bool` as a switch, `int` as a decimal integer, `amount` as coins, `string` unchanged, `list` as all
+ * occurrences of a repeatable option.
  */
 export type OptionKind = 'bool' | 'int' | 'amount' | 'string' | 'list';
 
 /**
- * What the values of a `string` or `list` option look like; `optionFormats.ts` holds them to it. `override` is of the
- * regtest rules and `payoutAddress` of the network, which are checked with them; `logCategory` is warned of where the
- * log is made. `command` and `text` may be anything.
+ * The format of the values of a `string` or `list` option, checked by `optionFormats.ts`. `override` is checked with the
+ * regtest rules, and `payoutAddress` with the network; `logCategory` causes a warning when the log is created. `command` and
+ * `text` allow any text.
  */
 export type OptionFormat =
   | 'address'
@@ -66,37 +69,37 @@ export interface OptionRow {
   /** Option name without the dash. */
   readonly name: string;
   readonly kind: OptionKind;
-  /** Undefined if the default depends on the network or on other options; `help` says how. */
+  /** Undefined if the default depends on the network or on other options; `help` describes it. */
   readonly default: boolean | number | bigint | string | undefined;
   /** Text after the `=` in help: `<n>`. */
   readonly valueName?: string;
   readonly help: string;
   /** Shown by `-help-debug` only. */
   readonly debugOnly?: boolean;
-  /** From the file's default section it applies to main only. Source: `m_network_only_args`. */
+  /** In the file's default section it applies to main only. Source: `m_network_only_args`. */
   readonly networkOnly?: boolean;
-  /** The values it may have, where they are few. */
+  /** The allowed values, if they are few. */
   readonly choices?: readonly string[];
-  /** Smallest and largest value; what lies outside is moved to the nearer end, as the reference does, with a warning. */
+  /** Minimum and maximum; a value outside is clamped, as in the reference, with a warning. */
   readonly clamp?: readonly [min: number, max: number];
-  /** Smallest and largest value; what lies outside is refused. Every `int` has this or `clamp`. */
+  /** Minimum and maximum; a value outside is rejected. Every `int` has this or `clamp`. */
   readonly range?: readonly [min: number, max: number];
   /** Value of an `int` option given without one; absent if a value is required. */
   readonly bare?: number;
   /** Every `string` without `choices` and every `list` has one. */
   readonly format?: OptionFormat;
-  /** Whether a `path` may be negated: there is no such file then. */
+  /** Whether a `path` may be negated: then there is no such file. */
   readonly mayBeNone?: boolean;
 }
 
 /** The range of counts and sizes. */
 export const COUNT = { range: [0, 0x7fffffff] } as const;
-/** The range of what other checks bound, with the reference's words. */
+/** The range of values that other checks limit, with the reference's messages. */
 export const INTEGER = { range: [-0x80000000, 0x7fffffff] } as const;
 
 type Extra = Omit<OptionRow, 'name' | 'kind' | 'default' | 'help' | 'valueName'>;
 
-/** Splits `dbcache=<n>` into the name and what follows it. */
+/** Splits `dbcache=<n>` into the name and the value's name. */
 function split<S extends string>(spec: S): { name: NameOf<S>; valueName?: string } {
   const equals = spec.indexOf('=');
   if (equals < 0) return { name: spec as unknown as NameOf<S> };
@@ -104,7 +107,7 @@ function split<S extends string>(spec: S): { name: NameOf<S>; valueName?: string
 }
 type NameOf<S extends string> = S extends `${infer Name}=${string}` ? Name : S;
 
-/** A switch; `undefined` where its default is decided elsewhere. */
+/** A switch; `undefined` if its default is determined elsewhere. */
 export function bool<S extends string, D extends boolean | undefined>(
   spec: S,
   byDefault: D,
@@ -123,7 +126,7 @@ export function int<S extends string, D extends number | undefined>(
   return { ...split(spec), kind: 'int' as const, default: byDefault, help, ...extra };
 }
 
-/** Coins; the value is satoshis. */
+/** An amount in coins; the value is in satoshis. */
 export function amount<S extends string, D extends bigint | undefined>(
   spec: S,
   byDefault: D,
@@ -147,7 +150,7 @@ export function list<S extends string>(spec: S, help: string, extra: Extra = {})
   return { ...split(spec), kind: 'list' as const, default: undefined, help, ...extra };
 }
 
-/** Whether a row may be given repeatedly. */
+/** Whether an option is repeatable. */
 export function isRepeatable(row: OptionRow): boolean {
   return row.kind === 'list';
 }

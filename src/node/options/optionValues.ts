@@ -1,4 +1,4 @@
-/** From options as given to typed values: defaults, bounds, choices. Source: `GetArg`, `GetBoolArg`, `ParseMoney`. */
+/** Converts given options to typed values: defaults, limits, choices. Source: `GetArg`, `GetBoolArg`, `ParseMoney`. */
 import {
   interpretBool,
   isInteger,
@@ -15,7 +15,10 @@ import { INTEGER, type OptionRow } from './optionRow.js';
 import { OPTION_ROWS, type Options } from './optionsTable.js';
 import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 
-/** QUIRK: the reference reads a word as the number 0, so that `true` switches off. Of wallets the words count likewise here. */
+/**
+ * QUIRK: the reference reads a word as the number 0, so that `true` switches off. For wallet options these words have the
+ * same meaning here.
+ */
 const WALLET_SWITCHES: ReadonlySet<string> = new Set(
   [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS].filter(({ kind }) => kind === 'bool').map(({ name }) => name),
 );
@@ -23,8 +26,8 @@ const WALLET_SWITCHES: ReadonlySet<string> = new Set(
 type OptionValue = boolean | number | bigint | string | string[] | undefined;
 
 /**
- * Every value by its row. What is not of its row's kind is an `OptionError` that names where it was given; what is out of
- * bounds is moved there, and `warnings` says so.
+ * Reads every option of the table. A value of the wrong kind throws an `OptionError` that names its place; a value out of
+ * limits is clamped, and `warnings` mentions it.
  */
 export function readOptions(args: OptionArgs, warnings: string[] = []): Options {
   const values = OPTION_ROWS.map((row: OptionRow) => [row.name, readOption(row, args, warnings)] as const);
@@ -43,12 +46,15 @@ function readOption(row: OptionRow, args: OptionArgs, warnings: string[]): Optio
   return atPlace(given, () => readValue(row, given, args, warnings));
 }
 
-/** Whether the value may be any text, so that of a negated one the `0` would be taken for it: a password, or a command to run. */
+/**
+ * Whether the value may be any text, so that the `0` of a negated option would be taken as the value: a password, or a
+ * command to run.
+ */
 function isFree({ kind, format }: OptionRow): boolean {
   return kind === 'string' && (format === 'text' || format === 'command');
 }
 
-/** Adds to what is wrong with a value where it was given. */
+/** Adds the place of the value to an error. */
 function atPlace<T>(given: GivenValue, read: () => T): T {
   try {
     return read();
@@ -86,7 +92,7 @@ function readValue(row: OptionRow, given: GivenValue, args: OptionArgs, warnings
   }
 }
 
-/** `true` would switch off, as the reference reads switches; what could be meant otherwise is refused. */
+/** In the reference `true` would switch off; ambiguous values are rejected. */
 export function checkSwitch(name: string, text: string): void {
   if (isSwitchValue(text)) return;
   throw new OptionError(`Invalid value -${name}=${text}, it must be 1 (on) or 0 (off)`, name);
@@ -96,7 +102,7 @@ function readInteger({ name, range, bare }: OptionRow, text: string): number {
   if (text === '' && bare !== undefined) return bare;
   const value = leadingInteger(text);
   if (isInteger(text) && (range === undefined || (value >= range[0] && value <= range[1]))) return value;
-  // The widest range there is says nothing.
+  // The maximal range is not worth mentioning.
   const bounds =
     range === undefined || range === INTEGER.range || range[1] > 0x7fffffff
       ? ''
@@ -112,7 +118,7 @@ function clamp(value: number, row: OptionRow): number {
 
 function checkText(row: OptionRow, text: string, args: OptionArgs): string {
   const { name, choices, format } = row;
-  // A negated one has no value to look at: its readers interpret it. Of a path it means nothing.
+  // A negated option has no value to check: its readers interpret it. For a path the negation is invalid.
   const isNegated = args.isNegated(name);
   if (choices !== undefined && !choices.includes(text)) {
     const shown = isNegated ? `-no${name}` : `-${name}=${text}`;

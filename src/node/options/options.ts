@@ -1,6 +1,6 @@
 /**
- * Loading the options: the command line, the configuration files, the network, the folders. Reads files, creates none.
- * Source: `AppInit`, `ReadConfigFiles`, `GetDataDir`. An option that cannot be used is an `OptionError`.
+ * Loads the options: the command line, the configuration files, the network, the folders. Reads files but creates none.
+ * Source: `AppInit`, `ReadConfigFiles`, `GetDataDir`. An invalid option throws `OptionError`.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -21,7 +21,7 @@ import { readOptions } from './optionValues.js';
 export interface NodePaths {
   /** The folder given by `-datadir`. */
   readonly dataDir: string;
-  /** The network's own folder below it. */
+  /** The network's own subfolder. */
   readonly networkDir: string;
   readonly blocksDir: string;
   readonly configFile: string;
@@ -31,7 +31,7 @@ export interface NodePaths {
   readonly rpcKey: string;
   readonly walletRpcCert: string;
   readonly walletRpcKey: string;
-  /** Null when no log file is wanted. */
+  /** Null when no log file is written. */
   readonly logFile: string | null;
   readonly pidFile: string;
 }
@@ -42,19 +42,19 @@ export interface LoadedOptions {
   readonly network: NetworkSection;
   readonly params: NetworkParams;
   readonly paths: NodePaths;
-  /** Lines for the log: what options set others. */
+  /** Log lines: options that set others. */
   readonly notes: readonly string[];
   /** Problem that the operator should fix. */
   readonly warnings: readonly string[];
-  /** Lines for the log: that the data folder is new, and what is there of other programs and is not used. */
+  /** Log lines: that the data folder is new, and which files of other programs exist and are not used. */
   readonly hints: readonly string[];
-  /** ` (<file>, line <n>)` for an option of a configuration file, of a repeatable one for this value; else empty. */
+  /** ` (<file>, line <n>)` for an option of a configuration file, or for this value of a repeatable one; else empty. */
   readonly placeOf: (name: OptionName, value?: string) => string;
-  /** Whether an option was given at all, as opposed to standing at its default. */
+  /** Whether an option was given, as opposed to having its default. */
   isSet(name: OptionName): boolean;
 }
 
-/** `help` and `version` are answered before anything is read. */
+/** `help` and `version` are handled before any file is read. */
 export type CommandLine =
   | { readonly action: 'run'; readonly args: OptionArgs; readonly warnings: readonly string[] }
   | { readonly action: 'help'; readonly debug: boolean }
@@ -78,7 +78,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   return { action: 'run', args, warnings };
 }
 
-/** What a stray word was probably meant for. */
+/** The probable intention of an unexpected word. */
 function methodHint(word: string): string {
   if (/^(true|false|yes|no|on|off)$/.test(word)) return ' A switch takes 1 or 0.';
   const name = word.split('=', 1)[0]!;
@@ -87,8 +87,8 @@ function methodHint(word: string): string {
 }
 
 /**
- * Completes what the command line began. `given` are warnings about it. `home` is where the default data folder lies; null
- * if there is none.
+ * Completes the options after the command line was parsed. `given` are warnings about the command line. `home` contains the
+ * default data folder; null if there is none.
  */
 export function loadOptions(
   args: OptionArgs,
@@ -124,7 +124,7 @@ export function loadOptions(
   };
 }
 
-/** Adds to what is wrong with an option where in a file it was given. */
+/** Adds the place in the file to an error about an option. */
 function atPlaceGiven<T>(args: OptionArgs, task: () => T): T {
   try {
     return task();
@@ -163,7 +163,7 @@ function nodePaths(
   };
 }
 
-/** The port of JSON-RPC on a network. */
+/** The default JSON-RPC port of a network. */
 export function defaultRpcPort(network: NetworkSection): number {
   return networkParams(network).rpcPort;
 }

@@ -1,7 +1,7 @@
 /**
- * Finding and reading the configuration files, and with them the network and the data folder. Shared by the node and
+ * Finds and reads the configuration files, and determines the network and the data folder. Shared by the node and
  * the command-line client, so it imports neither the options table nor the networks. Source: `ReadConfigFiles`,
- * `GetDataDir`. Reads files, creates none.
+ * `GetDataDir`. Reads files but creates none.
  */
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -13,25 +13,25 @@ import { foreignOption, isLbcdConfig, readLbcdConfig, refusedNetwork } from './f
 import { noPath, OptionError, placeText, type NetworkSection, type OptionArgs } from './optionArgs.js';
 
 export interface ConfigRules {
-  /** The client passes over options of the node. */
+  /** The client ignores options of the node. */
   readonly ignoreUnknown: boolean;
-  /** The node makes its data folder; the client has nothing to look for where there is none. */
+  /** The node creates its data folder; the client needs an existing one. */
   readonly needsDataDir: boolean;
 }
 
 export interface ConfigOutcome {
   readonly configFile: string;
-  /** Whether that file was there and was read. */
+  /** Whether the file exists and was read. */
   readonly configFound: boolean;
   readonly network: NetworkSection;
   readonly dataDir: string;
 }
 
 const READING = 'Error reading configuration file: ';
-/** Byte order mark of editors on Windows. */
+/** Byte order mark, as written by editors on Windows. */
 const BYTE_ORDER_MARK = /^\ufeff/;
 
-/** The user's own folder; null if there is neither HOME nor an entry in the password file. */
+/** The user's home folder; null if there is neither HOME nor an entry in the password file. */
 export function homeFolder(): string | null {
   try {
     return homedir() || null;
@@ -40,7 +40,7 @@ export function homeFolder(): string | null {
   }
 }
 
-/** Reads the configuration file and what it includes, then settles the network. Shared with the command-line client. */
+/** Reads the configuration file and its includes, then determines the network. Shared with the command-line client. */
 export function loadConfig(
   args: OptionArgs,
   rules: ConfigRules,
@@ -66,7 +66,7 @@ export function loadConfig(
     }
     const deeper = [...args.takeIncludes(network), ...args.takeIncludes(args.network())];
     for (const file of new Set(deeper.map(({ text }) => text))) {
-      // In the reference's words and case; the programs print it as it is.
+      // In the reference's words and case; the programs print it unchanged.
       warnings.push(
         `warning: -includeconf cannot be used from included files; ignoring -includeconf=${file}`,
       );
@@ -107,7 +107,7 @@ function dataDirOf(args: OptionArgs, home: string | null): string {
   return path;
 }
 
-/** A link to a disk that is not mounted is not a place for a new folder. */
+/** A link to a disk that is not mounted must not become a new folder. */
 function refuseLostLink(dataDir: string): void {
   if (statOf(dataDir) !== undefined) return;
   let target: string;
@@ -121,7 +121,7 @@ function refuseLostLink(dataDir: string): void {
   );
 }
 
-/** Takes the settings of one file; false when there is no such file. */
+/** Adds the settings of one file; false if the file does not exist. */
 function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warnings: string[]): boolean {
   let text: string;
   try {
@@ -141,12 +141,12 @@ function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warni
     return true;
   } catch (error) {
     const { message, name } = error as Error;
-    // An `OptionError` names file and line itself.
+    // An `OptionError` already names file and line.
     throw new OptionError(READING + message + (name === 'ConfigFileError' ? ` (${path})` : ''));
   }
 }
 
-/** The settings of lbcd's file, `network` by the command line; the node reports what it passes over. */
+/** The settings of lbcd's file, with `network` from the command line; the node reports ignored ones. */
 function takeOver(
   text: string,
   path: string,
@@ -163,7 +163,7 @@ function takeOver(
   return entries;
 }
 
-/** Leaves out, with a warning, what other programs know and has no meaning here; refuses what is called otherwise. */
+/** Removes, with a warning, options of other programs without meaning here; rejects those that have another name here. */
 function own(
   entries: readonly ConfigEntry[],
   args: OptionArgs,
@@ -201,7 +201,7 @@ function statOf(path: string): ReturnType<typeof statSync> | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    // Errors are reported when the folder is made.
+    // Errors are reported when the folder is created.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The options of the node: one table from which the command line, the configuration file, `-help`, the documentation
- * and the `Options` type derive. Names and defaults are the reference's (lbrycrd 0.17.3.3, `SetupServerArgs`); the last
- * group of `options` and `chainparams` are ours. Rows of the peer network, relay, wallet and hub are in files of their own.
+ * The options of the node: one table from which the command line, the configuration file, `-help`, the documentation and the
+ * `Options` type are derived. Names and defaults are the reference's (lbrycrd 0.17.3.3, `SetupServerArgs`); the last group
+ * of `options` and `chainparams` are ours. Options of the peer network, relay, wallet and hub are in separate files.
  */
 import { SEARCH_TIMEOUT_MS } from '../../search/searchBackend.js';
 import { LOG_CATEGORIES } from '../../util/logging.js';
@@ -22,11 +22,11 @@ import { HUB_OPTIONS } from './optionsTableHub.js';
 import { BLOCK_OPTIONS, CONNECTION_OPTIONS, RELAY_OPTIONS } from './optionsTableNet.js';
 import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 
-/** Bounds of `-dbcache` and `-claimtriecache` in MiB. Source: `nMinDbCache`, `nMaxDbCache`. */
+/** Limits of `-dbcache` and `-claimtriecache` in MiB. Source: `nMinDbCache`, `nMaxDbCache`. */
 const CACHE_BOUNDS = [4, 16_384] as const;
 /**
- * The default of `-claimtriecache` in MiB; the reference has that of `-dbcache`. Half of the trie nodes of five million
- * names find room in it.
+ * The default of `-claimtriecache` in MiB; the reference uses that of `-dbcache`. It is enough for half of the trie nodes of
+ * five million names.
  */
 const CLAIM_TRIE_CACHE_MIB = 224;
 /** Largest `-maxsigcachesize` in MiB. Source: `MAX_MAX_SIG_CACHE_SIZE`. */
@@ -37,7 +37,7 @@ export const MIN_PRUNE_TARGET_MIB = 550;
 export const MAX_SCRIPT_THREADS = 16;
 /** Messages that ZeroMQ keeps for a slow subscriber. Source: Core's `DEFAULT_ZMQ_SNDHWM`. */
 export const ZMQ_HIGH_WATER_MARK = 1000;
-/** How far back name proofs are kept by default, in blocks. */
+/** Default number of blocks for which name proofs are available. */
 export const DEFAULT_CLAIM_PROOF_WINDOW = '5000';
 
 /* prettier-ignore */
@@ -182,7 +182,7 @@ const RPC_OPTIONS = [
 const HIDDEN_OPTIONS = [
   bool('h', false, ''),
   bool('help', false, ''),
-  // Known so that old configurations are answered as the reference answers them (`optionChecks.ts`).
+  // Defined so that old configurations get the reference's messages (`optionChecks.ts`).
   bool('rpcssl', false, ''),
   bool('benchmark', false, ''),
   text('socks', undefined, '', { format: 'text' }),
@@ -195,7 +195,7 @@ const HIDDEN_OPTIONS = [
   text('blockminsize', undefined, '', { format: 'text' }),
   int('dbcrashratio', 0, '', COUNT),
   bool('usehd', false, ''),
-  // Of the reference's window, which its daemon knows and passes over.
+  // Options of the reference's GUI, which its daemon accepts and ignores.
   text('allowselfsignedrootcertificates', undefined, '', { format: 'text' }),
   text('choosedatadir', undefined, '', { format: 'text' }),
   text('lang=<lang>', undefined, '', { format: 'text' }),
@@ -229,5 +229,5 @@ export const OPTION_ROWS: readonly Row[] = Object.values(OPTION_GROUPS).flat();
 
 export type OptionName = Row['name'];
 
-/** The value of every option, defaults filled in. Amounts are satoshis. */
+/** The value of every option, including defaults. Amounts are satoshis. */
 export type Options = OptionValues<readonly Row[]>;

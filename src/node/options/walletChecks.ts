@@ -1,6 +1,6 @@
 /**
- * How options of wallets bear on one another and on the node's: what is refused, what one sets for another, what counts for
- * nothing here. Source: lbrycrd wallet/init.cpp `WalletInit::ParameterInteraction`, `WalletInit::Verify`.
+ * Interactions of wallet options with one another and with the node's options: which are rejected, which set others, which
+ * have no effect here. Source: lbrycrd wallet/init.cpp `WalletInit::ParameterInteraction`, `WalletInit::Verify`.
  */
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
@@ -17,9 +17,9 @@ function isOn(
   return given !== undefined && interpretBool(given);
 }
 
-/** Sets what options of wallets imply, unless it was given; returns a line for the log per change. */
+/** Sets options implied by wallet options, unless they were given; returns a log line for each change. */
 export function applyWalletInteractions(args: OptionArgs): string[] {
-  // What is ignored then, `checkWalletOptions` tells.
+  // `checkWalletOptions` reports the options that are then ignored.
   if (isOn(args, 'disablewallet')) return [];
   const notes: string[] = [];
   const set = (
@@ -39,7 +39,7 @@ export function applyWalletInteractions(args: OptionArgs): string[] {
   return notes;
 }
 
-/** Refuses what cannot go together; `warnings` collects what counts for nothing. */
+/** Rejects incompatible options; `warnings` collects those without effect. */
 export function checkWalletOptions(args: OptionArgs, options: Options, warnings: string[]): void {
   if (options.disablewallet) {
     warnOfIgnored(args, warnings);
@@ -82,7 +82,7 @@ export function checkWalletOptions(args: OptionArgs, options: Options, warnings:
   }
 }
 
-/** A user who gives wallet options beside `-disablewallet` waits for something that does not come. */
+/** Wallet options have no effect with `-disablewallet`; a user who gives both is warned. */
 function warnOfIgnored(args: OptionArgs, warnings: string[]): void {
   for (const { name } of [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS])
     if (name !== 'disablewallet' && args.isSet(name))

@@ -1,4 +1,4 @@
-/** The address index as the RPC methods see it: the rows of the chain, and what the mempool adds. */
+/** The address index for the RPC methods: the rows of the chain, and the additions of the mempool. */
 import { AddressQueries } from '../../index/addressQueries.js';
 import { MempoolAddresses } from '../../index/mempoolAddresses.js';
 import type { Mempool } from '../../mempool/mempool.js';
@@ -8,14 +8,14 @@ import type { AddressService } from '../../interfaces/services.js';
 import type { RowReader } from '../../store/rows/rows.js';
 import { Reader } from '../../util/reader.js';
 
-/** Follows the mempool from its first transaction on; `rows` may be asked for once the chain is open. */
+/** Follows the mempool from its first transaction on; `rows` may be called once the chain is open. */
 export function addressService(mempool: Mempool, rows: () => RowReader): AddressService {
   const unconfirmed = new MempoolAddresses();
   const listeners = new Set<(scriptKeys: readonly string[]) => void>();
   const tell = (scriptKeys: readonly string[]): void => {
     if (scriptKeys.length > 0) for (const listener of listeners) listener(scriptKeys);
   };
-  // Whether a transaction spends unconfirmed outputs is part of what is reported about it.
+  // Reports about a transaction include whether it spends unconfirmed outputs.
   const tellOfChildren = ({ children }: MempoolEntry): void => {
     if (listeners.size > 0) for (const child of children) tell(unconfirmed.scriptKeysOf(child));
   };

@@ -1,6 +1,6 @@
-/** The claim ids of `-hubblockingchannels` and `-hubfilteringchannels`: each value may have several with commas between. */
+/** The claim ids of `-hubblockingchannels` and `-hubfilteringchannels`: a value may have several, separated by commas. */
 
-/** Each id once, in lower case as printed. */
+/** The ids without duplicates, in lower case as printed. */
 export function channelIds(values: readonly string[]): string[] {
   return [...new Set(values.flatMap((value) => value.toLowerCase().split(',')))];
 }

@@ -1,4 +1,4 @@
-/** Search in the node: opens the index, in a file or in PostgreSQL, follows the claim index, closes both. */
+/** Claim search in the node: opens the index, in a file or in PostgreSQL, updates it from the claim index, closes both. */
 import { join } from 'node:path';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -21,13 +21,16 @@ import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 
-/** The file in the network's folder; it may be deleted while the node does not run. */
+/** The file in the network's folder; it may be deleted while the node is stopped. */
 const FILE_NAME = 'claimsearch.sqlite';
-/** Threads that search. Arbitrary: searches take milliseconds. */
+/** Number of search threads. Arbitrary: searches take milliseconds. */
 const READERS = 2;
-/** While the claim index is filled nothing is notified of it; so it is asked. */
+/** Polling interval while the claim index is being filled, since it sends no notifications then. */
 const LOOK_MS = 1000;
-/** Between two steps of checking the file, each of 4 MiB: a GiB, some million claims, has its round in four minutes. Arbitrary. */
+/**
+ * Interval between two steps of checking the file, each of 4 MiB: a GiB (some million claims) takes about four minutes.
+ * Arbitrary.
+ */
 const SCRUB_MS = 1000;
 
 export interface ClaimSearchInput {
@@ -37,29 +40,29 @@ export interface ClaimSearchInput {
   readonly index: ClaimIndexQueries;
   readonly rules: ClaimRules;
   readonly lists: CensorLists;
-  /** Null for the file of SQLite. */
+  /** PostgreSQL options; null: an SQLite file. */
   readonly postgres: PostgresOptions | null;
-  /** The option that turned searching on, as the operator typed it. */
+  /** The option that enabled searching, as typed by the operator. */
   readonly wantedBy: string;
-  /** A search is abandoned after so long. */
+  /** Timeout of a search. */
   readonly timeoutMs: number;
   readonly log: Logger;
   /** The claims in the mempool. */
   readonly waiting: WaitingClaims | null;
 }
 
-/** `-claimsearchurl` and what goes with it. */
+/** `-claimsearchurl` and related options. */
 export interface PostgresOptions {
   readonly url: string;
-  /** Empty for one that is named after the chain. */
+  /** Empty: a name derived from the chain. */
   readonly schema: string;
   readonly connections: number;
 }
 
-/** Digits of the genesis block's hash that name the schema of a chain. */
+/** Number of digits of the genesis block's hash in the schema name of a chain. */
 const SCHEMA_DIGITS = 12;
 
-/** The chain as the follower of the claim index, in whatever thread, is notified of it. */
+/** The chain as reported to the claim index's follower, in whatever thread it runs. */
 export function followedChain({ chain, headers }: ChainReader): MirroredChain {
   const { active } = chain.index;
   const { store } = chain.deps;
@@ -95,7 +98,7 @@ export function followedChain({ chain, headers }: ChainReader): MirroredChain {
   };
 }
 
-/** The backend, and who keeps its index up to date. */
+/** The backend, and the component that updates its index. */
 async function openBackend(input: ClaimSearchInput): Promise<{
   readonly backend: SearchBackend;
   readonly follower: ClaimFollower;
@@ -135,7 +138,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
     return { backend, follower: remote ?? new SearchFollower(index, told, backend.writer, log), shared };
   }
   const schema = postgres.schema === '' ? `lbcnode_${chain.slice(0, SCHEMA_DIGITS)}` : postgres.schema;
-  // Not loaded by a node that keeps its index in a file.
+  // Not loaded if the index is in a file.
   const { PostgresBackend } = await import('../../search/postgres/postgresBackend.js');
   const { backend, away } = await PostgresBackend.open({
     ...postgres,
@@ -150,7 +153,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
   return { backend, follower: new SearchFollower(index, told, backend.writer, log), shared: null };
 }
 
-/** The mempool part of the search. */
+/** The mempool's part of the search. */
 function waitingParts({ waiting, index, reader, lists, params }: ClaimSearchInput): WaitingParts | null {
   if (waiting === null) return null;
   const { headers } = reader;
@@ -169,7 +172,7 @@ function waitingParts({ waiting, index, reader, lists, params }: ClaimSearchInpu
   };
 }
 
-/** Throws `EnvironmentError` where there is no SQLite, or where PostgreSQL refuses to keep the index. */
+/** Throws `EnvironmentError` if SQLite is missing, or PostgreSQL rejects the index. */
 export async function openClaimSearch(
   input: ClaimSearchInput,
 ): Promise<{ readonly search: ClaimSearch; close(): Promise<void> }> {

@@ -1,4 +1,7 @@
-/** From the options to the web explorer: where it listens, who may see what, which parts of pages lack an option. Loaded only with `-explorer`. */
+/**
+ * Creates the web explorer from the options: its addresses, permissions, and the options missing for parts of pages. Loaded
+ * only with `-explorer`.
+ */
 import { Explorer, type ExplorerDeps } from '../../explorer/explorer.js';
 import type { ExplorerStart, OpenMethod } from '../../explorer/messages.js';
 import { isOpenTo } from '../../rpc/declare/explorerMethods.js';
@@ -9,10 +12,10 @@ import { joinHostPort } from '../../util/network/hostPort.js';
 import { OptionError } from '../options/optionArgs.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** How far the explorer's port lies above that of JSON-RPC. */
+/** Distance of the explorer's default port from that of JSON-RPC. */
 const PORT_OFFSET = 3;
 
-/** Options by which pages show more. */
+/** Options that add content to pages. */
 const WANTED = ['txindex', 'spendindex', 'addressindex', 'claimindex', 'claimsearch'] as const;
 
 function openMethods(methods: readonly RpcMethod[]): OpenMethod[] {
@@ -48,7 +51,7 @@ function startOf({ options, params }: LoadedOptions, methods: readonly RpcMethod
   };
 }
 
-/** The explorer, with its port open. Rejects with `OptionError` where it cannot listen. */
+/** The explorer, with its port open. Rejects with `OptionError` if it cannot listen. */
 export async function startExplorer(
   loaded: LoadedOptions,
   deps: ExplorerDeps & { readonly methods: readonly RpcMethod[] },

@@ -1,6 +1,6 @@
 /**
- * What the RPC server answers besides JSON-RPC: health always, REST with `-rest`, metrics with `-metrics`. Loaded only as
- * far as it is used.
+ * Routes of the RPC server besides JSON-RPC: health always, REST with `-rest`, metrics with `-metrics`. Loaded only when
+ * used.
  */
 import type { RpcDispatcher, RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
 import type { RpcServices } from '../../interfaces/services.js';
@@ -12,7 +12,7 @@ import type { SearchStatus } from '../../search/claimSearch.js';
 import type { LoadedOptions } from '../options/options.js';
 import { programVersion } from '../../util/project.js';
 
-/** Null unless the metrics are wanted. */
+/** The metrics; null if disabled. */
 export async function makeMetrics(
   { options, params, paths }: LoadedOptions,
   { warnings }: Pick<RpcServices, 'warnings'>,
@@ -60,9 +60,9 @@ export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 't
   readonly metrics: NodeMetrics | null;
   /** Null before the chain is open. */
   readonly chain: HealthDeps['chain'];
-  /** Null without `-hub`, and before it is open. */
+  /** Null without `-hub`, or before the hub is open. */
   readonly hub: HealthDeps['hub'];
-  /** Null without `-explorer`, and before it is open. */
+  /** Null without `-explorer`, or before it is open. */
   readonly explorer: HealthDeps['explorer'];
   readonly indexes: HealthDeps['indexes'];
   /** See `HealthDeps`. */

@@ -1,4 +1,4 @@
-/** From the options to the hub: who may connect where, what it says of itself, and what it asks of the node. Loaded only with `-hub`. */
+/** Creates the hub from the options: its addresses, its description, and its access to the node. Loaded only with `-hub`. */
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { Hub, type HubDeps } from '../../hub/hub.js';
@@ -10,11 +10,11 @@ import { OptionError } from '../options/optionArgs.js';
 import type { LoadedOptions } from '../options/options.js';
 
 export interface HubInput extends HubDeps {
-  /** Largest number of clients. */
+  /** Maximum number of clients. */
   readonly maxSessions: number;
 }
 
-/** What can be said of the hub's options before anything is opened. Throws `OptionError`. */
+/** Checks the hub's options as far as possible before anything is opened. Throws `OptionError`. */
 export function checkHubOptions(loaded: LoadedOptions, warn: (text: string) => void): void {
   countryNumber(loaded.options.hubcountry);
   const banner = bannerFile(loaded);
@@ -23,7 +23,7 @@ export function checkHubOptions(loaded: LoadedOptions, warn: (text: string) => v
     refuseSpecialFile(banner);
     accessSync(banner, constants.R_OK);
   } catch (error) {
-    // It may be there when a client asks for it.
+    // The file may exist when a client requests it.
     warn(`The hub's banner cannot be read: ${(error as Error).message}`);
   }
 }

@@ -1,4 +1,4 @@
-/** From the options to what the mempool works with. Source: Core init.cpp (steps 3 and 7). */
+/** Creates the mempool's settings from the options. Source: Core init.cpp (steps 3 and 7). */
 import { join } from 'node:path';
 import type { MempoolOptions } from '../../mempool/mempoolOptions.js';
 import { interpretBool } from '../options/optionArgs.js';
@@ -7,7 +7,7 @@ import type { LoadedOptions } from '../options/options.js';
 /** Highest value of `-checkmempool`. */
 const MAX_CHECK_EVERY = 1_000_000;
 
-/** Replacement is on as a switch, or by a list of modes that names `fee`. */
+/** Whether replacement is allowed: by a switch, or by a list of modes that contains `fee`. */
 function allowsReplacement(mode: string): boolean {
   return interpretBool(mode) || mode.split(',').includes('fee');
 }

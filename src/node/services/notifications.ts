@@ -1,4 +1,4 @@
-/** Creates the notifiers from the options: ZeroMQ and WebSocket. Loaded only as far as they are used. */
+/** Creates the notifiers from the options: ZeroMQ and WebSocket. Loaded only when used. */
 import { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
 import { addressPrefixesOf } from '../../script/address.js';
 import type { NotificationSource } from '../../server/notifications/stream.js';
@@ -18,11 +18,11 @@ const ZMQ_TYPES: readonly ZmqType[] = ['pubhashblock', 'pubhashtx', 'pubrawblock
 const MIB = 1 << 20;
 
 export interface Notifications {
-  /** Reports chain and mempool from here on. */
+  /** Starts reporting chain and mempool events. */
   follow(source: NotificationSource): void;
-  /** Reports wallets from here on. */
+  /** Starts reporting wallet events. */
   followWallets(wallets: Wallets): void;
-  /** What is published by ZeroMQ, and where. */
+  /** The ZeroMQ notifiers, with their addresses. */
   zmqNotifiers(): readonly { type: string; address: string }[];
   /** WebSocket handler for the RPC server, which closes it; null without WebSockets. */
   readonly upgrades: Upgrades | null;
@@ -31,7 +31,7 @@ export interface Notifications {
   close(): void;
 }
 
-/** Binds what is to be published at. Rejects with `ZmqStartError`. */
+/** Binds the ZeroMQ addresses. Rejects with `ZmqStartError`. */
 export async function startNotifications(
   loaded: LoadedOptions,
   logger: Logger,
@@ -87,7 +87,7 @@ export function wantedWebSockets(loaded: Pick<LoadedOptions, 'options' | 'isSet'
   return own + (servesLbcdSockets(loaded) ? lbcdMaxClients(loaded) : 0);
 }
 
-/** What the options ask for; the same notifier twice at one address counts once. */
+/** The notifiers configured by the options; duplicates at one address count once. */
 export function zmqNotifiers({ options }: Pick<LoadedOptions, 'options'>): ZmqNotifierOptions[] {
   return ZMQ_TYPES.flatMap((type) => {
     const highWaterMark = options[`zmq${type}hwm`];

@@ -1,4 +1,4 @@
-/** Commands of the operator that run when something happens: `-blocknotify`, `-alertnotify`. Source: `runCommand`. */
+/** The operator's commands for events: `-blocknotify`, `-alertnotify`. Source: `runCommand`. */
 import { spawn } from 'node:child_process';
 import type { Chain } from '../../chain/chain.js';
 import { fromLatin1, hashToHex } from '../../util/bytes.js';
@@ -6,12 +6,12 @@ import type { Logger } from '../../util/logging.js';
 import type { Wallets } from '../../wallet/wallets.js';
 import { errorText } from '../start/closeStack.js';
 
-/** What a message may hold when it is handed to a shell. Source: `SAFE_CHARS_DEFAULT`. */
+/** Characters not allowed in a message that is passed to a shell. Source: `SAFE_CHARS_DEFAULT`. */
 const UNSAFE = /[^a-zA-Z0-9 .,;\-_/:?@()]/g;
 
 /**
- * Runs a command by the shell and waits for nothing: it may outlive the node. It gets no input and writes where the node
- * writes; that it failed is logged.
+ * Runs a command in the shell without waiting for it: it may outlive the node. It gets no input, and shares the node's
+ * output; a failure is logged.
  */
 export function runCommand(command: string, logger: Logger, ended: () => void = () => undefined): void {
   const failed = (what: string): void => logger.warn(`runCommand error: system(${command}) ${what}`);
@@ -32,7 +32,7 @@ export function runCommand(command: string, logger: Logger, ended: () => void = 
   }
 }
 
-/** Runs `command` with the hash of each new tip in place of every `%s`, not during the initial download. */
+/** Runs `command` for each new tip, replacing every `%s` with its hash; not during the initial download. */
 export function notifyBlocks(chain: Chain, command: string, logger: Logger): void {
   if (command === '') return;
   chain.events.on('tipChanged', ({ hash, initialDownload }) => {
@@ -40,11 +40,11 @@ export function notifyBlocks(chain: Chain, command: string, logger: Logger): voi
   });
 }
 
-/** The number of commands about wallets that run at a time; a rescan may ask for thousands. Arbitrary. */
+/** Maximum number of concurrent wallet commands; a rescan may cause thousands. Arbitrary. */
 const MOST_COMMANDS = 16;
 
 /**
- * Runs `command` with the id of each transaction that came to a wallet or changed in place of every `%s`. Source:
+ * Runs `command` for each new or changed wallet transaction, replacing every `%s` with its txid. Source:
  * `CWallet::AddToWallet`.
  */
 export function notifyWallets(wallets: Pick<Wallets, 'listen'>, command: string, logger: Logger): void {
@@ -73,7 +73,7 @@ export function notifyWallets(wallets: Pick<Wallets, 'listen'>, command: string,
   });
 }
 
-/** Runs `command` with the message, quoted for the shell, in place of every `%s`. Source: `AlertNotify`. */
+/** Runs `command`, replacing every `%s` with the message, quoted for the shell. Source: `AlertNotify`. */
 export function notifyAlert(command: string, message: string, logger: Logger): void {
   if (command === '') return;
   const quoted = `'${message.replace(UNSAFE, '')}'`;

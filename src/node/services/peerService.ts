@@ -1,4 +1,4 @@
-/** The peer network as the RPC methods see it: numbers and strings instead of sessions and addresses. */
+/** The peer network for the RPC methods: numbers and strings instead of sessions and addresses. */
 import { parseBanTarget } from '../../net/banList.js';
 import {
   formatHost,
@@ -14,7 +14,7 @@ import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import type { PeerService, PeerSnapshot } from '../../interfaces/peerService.js';
 
-/** Length of the cycle in which `-maxuploadtarget` counts. */
+/** Period of `-maxuploadtarget`, in seconds. */
 const UPLOAD_TIMEFRAME_SEC = 24 * 60 * 60;
 
 const UNKNOWN: PeerStateInfo = {
@@ -109,7 +109,7 @@ function disconnect({ peers }: PeerNetwork, matches: (peer: PeerSession) => bool
   return found.length > 0;
 }
 
-/** In the order of the commands, as in the reference. */
+/** Sorted by command name, as in the reference. */
 const byCommand = (bytes: ReadonlyMap<string, number>): Map<string, number> =>
   new Map([...bytes].sort(([a], [b]) => (a < b ? -1 : 1)));
 const shownIf = (address: NetAddress | null): string | null => (address ? formatNetAddress(address) : null);

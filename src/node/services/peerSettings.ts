@@ -1,6 +1,6 @@
 /**
- * From the options to what the peer network works with. Source: Core init.cpp (steps 2, 3, 6 and 12). An option that
- * cannot be used is an `OptionError`.
+ * Creates the peer network's settings from the options. Source: Core init.cpp (steps 2, 3, 6 and 12). An invalid option
+ * throws `OptionError`.
  */
 import { lookUpAddress, ONION_NAME, systemLookUp, type LookUp } from '../../net/lookup.js';
 import type { NetworkName, NetworkRoute, Proxy } from '../../net/networks.js';
@@ -20,15 +20,15 @@ const DEFAULT_TIMEOUT_MS = 5000;
 const EVERYWHERE = ['::', '0.0.0.0'] as const;
 
 export interface PeerSettingsDeps {
-  /** Notified of what is changed because the system does not allow it. */
+  /** Called for settings that are changed because the system does not allow them. */
   warn(message: string): void;
   /** Resolves names, by default with the system's resolver. */
   lookUp?: LookUp;
-  /** How many files and sockets the process may have open; Infinity when it is not known. */
+  /** Maximum number of open files and sockets of the process; Infinity when unknown. */
   descriptorLimit?: number;
 }
 
-/** Looks up the names of -externalip, -proxy and -onion. Rejects with `OptionError`. */
+/** Creates the settings, and resolves the names of -externalip, -proxy and -onion. Rejects with `OptionError`. */
 export async function peerSettings(
   loaded: LoadedOptions,
   { warn, lookUp = systemLookUp, descriptorLimit = systemDescriptorLimit() }: PeerSettingsDeps,
@@ -46,7 +46,7 @@ export async function peerSettings(
   }
   for (const name of ['proxy', 'onion'] as const) await checkProxyName(name, loaded, lookUp);
   const nameProxy = derived.networks.find((network) => network.name === 'ipv4')?.proxy ?? '';
-  // Names that go to a proxy are its to look up.
+  // Names of peers are resolved by the proxy, if there is one.
   if (nameProxy === '') warnOfNames(options, lookUp, warn);
   return {
     params,
@@ -97,7 +97,7 @@ export async function peerSettings(
   };
 }
 
-/** A proxy that has no address cannot be meant. Source: `Lookup` in init.cpp. */
+/** A proxy name without an address is an error. Source: `Lookup` in init.cpp. */
 async function checkProxyName(
   name: 'proxy' | 'onion',
   { options, placeOf }: LoadedOptions,
@@ -111,7 +111,7 @@ async function checkProxyName(
   );
 }
 
-/** Reports peers, and of a control port of Tor, whose names cannot be resolved; the start does not wait for the resolver. */
+/** Warns of names of peers, and of Tor's control port, that cannot be resolved; the start does not wait for the resolver. */
 function warnOfNames(
   options: LoadedOptions['options'],
   lookUp: LookUp,
@@ -131,7 +131,7 @@ function warnOfNames(
   };
   for (const name of ['connect', 'addnode', 'seednode'] as const)
     for (const given of options[name]) check(name, given, options.dns);
-  // No peer: it is looked up whatever -dns says.
+  // Not a peer: it is resolved regardless of -dns.
   if (options.listenonion) check('torcontrol', options.torcontrol, true);
 }
 
@@ -141,7 +141,7 @@ function networksOf(reachable: readonly ReachableNetwork[]): Networks {
     isLimited: reachable.find((network) => network.name === name)?.limited ?? false,
     proxy: proxies.get(name) ?? null,
   });
-  // -proxy serves every network, so that of the plain ones is the one for names.
+  // -proxy applies to every network, so the proxy of IPv4 is also used for names.
   const nameProxy = proxies.get('ipv4') ?? null;
   return new Networks({ ipv4: route('ipv4'), ipv6: route('ipv6'), onion: route('onion') }, nameProxy);
 }
@@ -173,14 +173,14 @@ function binding(
   isWhitelisted: boolean,
   placeOf: LoadedOptions['placeOf'],
 ): Binding {
-  // Of the format `address`.
+  // Has the format `address`.
   const address = parseNetAddress(text, defaultPort)!;
   if (address.port === 0)
     throw new OptionError(`Need to specify a port with -${name}: '${text}'${placeOf(name, text)}`);
   return { host: formatHost(address), port: address.port, isWhitelisted };
 }
 
-/** `text` is of the format `subnet`. */
+/** `text` must be in the format `subnet`. */
 function whitelistEntry(text: string): Subnet {
   return Subnet.parse(text, parseHost)!;
 }

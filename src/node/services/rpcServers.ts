@@ -1,4 +1,4 @@
-/** Starts what answers JSON-RPC: the node's port, and the one that answers as lbcwallet does (`-walletrpcport`). */
+/** Starts the JSON-RPC servers: the node's port, and the port compatible with lbcwallet (`-walletrpcport`). */
 import { RpcDispatcher, type RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
 import { METHODS } from '../../rpc/declare/methodTable.js';
 import type { HttpServerDeps, HttpServerOptions, RpcHttpServer } from '../../server/httpServer.js';
@@ -11,7 +11,7 @@ import type { LoadedOptions } from '../options/options.js';
 
 /** The difference between the node's port and lbcwallet's own port. Source: lbcwallet params.go. */
 const WALLET_PORT_OFFSET = 1;
-/** The value of `-walletrpcport` that stands for lbcwallet's own port. */
+/** The value of `-walletrpcport` that means lbcwallet's own port. */
 const OWN_WALLET_PORT = 1;
 
 /** The server of the node's port, listening. Rejects with `ServerStartError`, or `EnvironmentError` for its certificate. */
@@ -20,7 +20,7 @@ export async function startServer(
   maxConnections: number,
   deps: HttpServerDeps,
 ): Promise<RpcHttpServer> {
-  // Loaded only when it is wanted: the HTTP stack is a third of the start.
+  // Loaded only when needed: the HTTP stack takes a third of the startup time.
   const { RpcHttpServer } = await import('../../server/httpServer.js');
   const { options, paths } = loaded;
   const usesTls = options.tls ?? options.compat === 'lbcd';
@@ -35,7 +35,7 @@ export async function startServer(
   return server;
 }
 
-/** Reads or makes the files of a certificate. */
+/** Reads or creates the files of a certificate. */
 async function certificateOf(
   certFile: string,
   keyFile: string,
@@ -46,7 +46,7 @@ async function certificateOf(
   return openCertificate({ certFile, keyFile, certOption, keyOption }, logger);
 }
 
-/** How many connections the options ask for. */
+/** The number of connections according to the options. */
 export function wantedConnections(loaded: Pick<LoadedOptions, 'options' | 'isSet'>): WantedConnections {
   const { options } = loaded;
   const { server } = options;
@@ -63,7 +63,7 @@ function hasWalletPort({ options }: Pick<LoadedOptions, 'options'>): boolean {
   return isWanted && !options.disablewallet;
 }
 
-/** The addresses of the wallet port; null for the addresses of the node's port. */
+/** The addresses of the wallet port; null: the same as those of the node's port. */
 function walletPlaces({ options, params }: LoadedOptions): { port: number; endpoints: HostPort[] | null } {
   const { walletrpcport = OWN_WALLET_PORT, walletrpclisten } = options;
   const port = walletrpcport === OWN_WALLET_PORT ? params.rpcPort - WALLET_PORT_OFFSET : walletrpcport;
@@ -71,7 +71,7 @@ function walletPlaces({ options, params }: LoadedOptions): { port: number; endpo
   return { port, endpoints: endpoints.length > 0 ? endpoints : null };
 }
 
-/** What answers the methods of lbcwallet, for whom the other server is open to; null unless it is wanted. */
+/** Starts the server for the methods of lbcwallet, with the same access rules as the other server; null unless enabled. */
 export async function startWalletServer(
   loaded: LoadedOptions,
   maxConnections: number,
@@ -97,7 +97,7 @@ export async function startWalletServer(
       ...serverOptions(loaded),
       port,
       portOption: 'walletrpcport',
-      // What an entry says of the port is about the other one.
+      // The port in an entry refers to the other server.
       binds: options.rpcbind.map((bind) => splitHostPort(bind, port).host),
       profile: 'lbcd',
       maxConnections,

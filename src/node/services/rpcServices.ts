@@ -43,10 +43,10 @@ import type { ChainWarnings } from '../watch/chainWarnings.js';
 import { memoryService } from './memoryService.js';
 import { snapshotService } from './snapshotService.js';
 
-/** The P2P protocol spoken: with witnesses, compact blocks and NETWORK_LIMITED. */
+/** The supported P2P protocol version: witnesses, compact blocks and NETWORK_LIMITED. */
 const PROTOCOL_VERSION = 70_015;
 
-/** The share of `-rpccache` for the transactions of blocks: a large block takes megabytes, all other answers are small. */
+/** The share of `-rpccache` for the transactions of blocks: a large block takes megabytes, all other results are small. */
 export const BLOCK_TEXTS_SHARE = 0.75;
 
 export interface ServicesInput {

@@ -36,26 +36,26 @@ export interface NodeServices {
   showAnswers(answers: AnswerCache | null): void;
   /** Warning that no peer can be reached, with a remedy; empty while connected. */
   outage(): string;
-  /** Makes what follows the chain from its first block on; answers the mempool. */
+  /** Creates the components that follow the chain from its first block on; returns the mempool. */
   follow(reader: ChainReader): Mempool;
   attach(opened: OpenedChain, pruner: Pruner | null, indexes: Pick<BackgroundFill, 'statuses'>): void;
-  /** Opens the index by which claims are searched. Rejects with `EnvironmentError` where there is nothing to keep it in. */
+  /** Opens the claim search index. Rejects with `EnvironmentError` if there is no storage for it. */
   openSearch(): Promise<{ close(): Promise<void> }>;
-  /** The background validation that methods report. */
+  /** Sets the background validation for the methods. */
   showValidation(validation: BackgroundValidation): void;
-  /** The hub that methods report. */
+  /** Sets the hub for the methods. */
   showHub(hub: HubService): void;
-  /** Finds peers and talks to them. Tells where it cannot listen, one line an address, and how to stop. */
+  /** Starts finding and connecting peers. Returns one line for each address on which it cannot listen, and a function to stop. */
   connect(onBug: (error: unknown) => void): Promise<Listening & { net: PeerNetwork; stop(): Promise<void> }>;
   /** Opens the wallets that the options name. Rejects with `WalletOpenError`. */
   openWallets(onFatal: (error: unknown) => void, showStart: (status: string) => void): Promise<Wallets>;
-  /** Reads the mempool that the last run left; a long one continues being read, `onFatal` hearing of a broken disk. */
+  /** Loads the mempool of the last run. A large one continues to load in the background; `onFatal` is called for disk errors. */
   load(onFatal: (error: unknown) => void): Promise<void>;
-  /** Writes what must be on disk after a stop. */
+  /** Writes data that must survive a stop. */
   save(): Promise<void>;
 }
 
-/** Keeps answers in what blocks leave of this many MiB; null for none. */
+/** The result cache, with the part of this many MiB that blocks leave; null if disabled. */
 export function makeAnswerCache(sizeMib: number, services: RpcServices): AnswerCache | null {
   if (sizeMib === 0) return null;
   return new AnswerCache(sizeMib * (1 << 20) * (1 - BLOCK_TEXTS_SHARE), () => {

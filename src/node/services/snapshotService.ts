@@ -1,4 +1,4 @@
-/** Snapshots for the methods: writes one of this node's chain state, and checks a file. */
+/** Snapshots for the RPC methods: writes one of this node's chain state, and verifies a file. */
 import { resolve } from 'node:path';
 import type { SnapshotStatus } from '../../chain/snapshot/backgroundValidation.js';
 import type { OpenedChain } from '../../chain/open/openChain.js';
@@ -18,7 +18,7 @@ import type { SnapshotService } from '../../interfaces/services.js';
 import { folderIdentity } from '../start/folderIdentity.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** The parts of a snapshot in their order; `indexes` says how far each index is. */
+/** The sections of a snapshot in order; `indexes` returns the position of each index. */
 export function snapshotSections(indexes: () => readonly IndexStatus[]): readonly SnapshotSection[] {
   const claimIndex = (): IndexStatus | null =>
     indexes().find(({ name }) => name === CLAIM_INDEX_NAME) ?? null;
@@ -35,7 +35,7 @@ export interface SnapshotServiceDeps {
 export function snapshotService(loaded: LoadedOptions, deps: SnapshotServiceDeps): SnapshotService {
   const sections = snapshotSections(deps.indexes);
   const rules = snapshotRules(folderIdentity(loaded));
-  /** Files that are being written. */
+  /** Files being written. */
   const writing = new Set<string>();
   return {
     status: () => deps.status(),

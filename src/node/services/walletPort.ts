@@ -1,4 +1,7 @@
-/** The node as its wallets see it: fills `wallet/port.ts` from the chain, the mempool and the services. Owns no rule. */
+/**
+ * The node as seen by its wallets: implements `wallet/port.ts` with the chain, the mempool and the services. Contains no
+ * rules.
+ */
 import type { ChainEventMap } from '../../chain/chainEvents.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import { expirationTerm } from '../../claimtrie/rules.js';
@@ -27,7 +30,7 @@ export interface WalletPortDeps {
   readonly showStart: (status: string) => void;
 }
 
-/** Entries of the address index that are read at a time. */
+/** Number of entries read from the address index at a time. */
 const PAGE_ENTRIES = 10_000;
 
 export function walletPort(deps: WalletPortDeps): NodePort {
@@ -143,7 +146,7 @@ function chainPort({ services, reader, mempool }: WalletPortDeps): NodePort['cha
   };
 }
 
-/** Heights from the address index, if it knows the whole chain. */
+/** Heights from the address index, if it covers the whole chain. */
 async function blocksTouching(
   { addresses, indexes }: RpcServices,
   scripts: readonly Bytes[],
@@ -177,7 +180,7 @@ async function submit(deps: WalletPortDeps, tx: Transaction, maxFeeSat: bigint):
   return null;
 }
 
-/** Reason why the mempool refuses a transaction; null if it is accepted or present. */
+/** Reason why the mempool rejects a transaction; null if it is accepted or already present. */
 function refusal({ error, missingInputs }: AcceptVerdict): string | null {
   if (missingInputs) return 'Missing inputs';
   return error === null || error.reason === 'txn-already-in-mempool' ? null : formatVerdict(error);

@@ -1,4 +1,4 @@
-/** From the options to what wallets work with. Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `CreateWalletFromFile`. */
+/** Creates the wallets' settings from the options. Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `CreateWalletFromFile`. */
 import { join } from 'node:path';
 import type { OutputType } from '../../signing/outputType.js';
 import type { WalletOptions } from '../../wallet/walletOptions.js';
@@ -18,12 +18,15 @@ export function walletSettings(loaded: LoadedOptions): WalletsOptions {
   };
 }
 
-/** Names of the wallets to open at start; without any the one in the wallet folder itself. */
+/** Names of the wallets to open at startup; by default the one in the wallet folder itself. */
 export function walletNamesAtStart({ options, isSet }: LoadedOptions): readonly string[] {
   return isSet('wallet') ? options.wallet : [''];
 }
 
-/** `wallets` in the network's folder, unless a wallet is beside it. Source: `GetWalletDir`, `GetDataDir`. */
+/**
+ * The folder `wallets` in the network's folder, unless the latter itself contains a wallet. Source: `GetWalletDir`,
+ * `GetDataDir`.
+ */
 function defaultWalletDir(networkDir: string): string {
   const folder = join(networkDir, 'wallets');
   if (isThere(folder)) return folder;

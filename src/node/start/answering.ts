@@ -32,7 +32,7 @@ export class Answering {
   readonly metrics: NodeMetrics | null;
   readonly notifications: Notifications;
   server: RpcHttpServer | null = null;
-  /** What was cut off by the stop finds the database closed. */
+  /** Work interrupted by the stop finds the database closed. */
   isStopping = false;
   private readonly input: AnsweringInput;
   private walletServer: RpcHttpServer | null = null;
@@ -144,8 +144,8 @@ export class Answering {
 }
 
 /**
- * Whether an answer failed for a reason that concerns the whole node: a broken invariant or the database. What cannot
- * be written the chain reports itself; a block that cannot be read is the failure of its caller.
+ * Whether a call failed for a reason that concerns the whole node: a violated invariant or the database. The chain itself
+ * reports failed writes; an unreadable block is an error of the call.
  */
 export function isFatal(error: unknown): boolean {
   if (error instanceof AssertionError) return true;
@@ -153,7 +153,7 @@ export function isFatal(error: unknown): boolean {
   return typeof code === 'string' && code.startsWith('LEVEL_');
 }
 
-/** What the log says of a call that failed: only of a bug the place is of use. */
+/** The log text for a failed call: only for a bug with the stack. */
 function failedCall(error: unknown, folder: string): string {
   const { text, isBug } = describeFailure(error, folder);
   return isBug && error instanceof Error ? (error.stack ?? text) : text;

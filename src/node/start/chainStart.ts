@@ -44,7 +44,7 @@ function indexesOf(loaded: LoadedOptions, tipHeight: () => number): TrackedIndex
   const { options, params, derived } = loaded;
   const { supportDelay, proofWindow } = claimRules(loaded);
   return [
-    // First, for it reads stretches of rows: what the others write would have to be sorted for that.
+    // First, since it reads ranges of rows: the rows written by the others would have to be sorted for that.
     ...(options.claimindex
       ? [
           claimIndex({

@@ -1,4 +1,4 @@
-/** What was opened, to be closed in the reverse order; one that fails keeps none of the others from being closed. */
+/** Open resources, to be closed in reverse order; the failure of one does not prevent the others from being closed. */
 
 export type Closer = () => Promise<void> | void;
 
@@ -10,8 +10,8 @@ export class CloseStack {
   }
 
   /**
-   * Closes everything, what was opened last first. Rejects at the end with what failed: the error itself, or an
-   * `AggregateError` of several whose message holds theirs.
+   * Closes everything in reverse order of opening. Rejects at the end if any failed: with the error itself, or an
+   * `AggregateError` whose message combines several.
    */
   async close(): Promise<void> {
     const errors: unknown[] = [];

@@ -1,19 +1,22 @@
-/** `-dbcrashratio`: lets the process die in the middle of flushes, to test what a crash leaves. Source: `CCoinsViewDB::BatchWrite`. */
+/**
+ * `-dbcrashratio`: kills the process at random during flushes, to test recovery from a crash. Source:
+ * `CCoinsViewDB::BatchWrite`.
+ */
 import { randomInt } from 'node:crypto';
 import type { Logger } from '../../util/logging.js';
 
-/** The named points of writing to the database begin so. */
+/** Prefix of the named points of database writes. */
 const FLUSH_POINTS = 'flush:';
 
 export interface CrashDeps {
   log: Logger;
-  /** A whole number from 0 up to below `bound`; by default the system's randomness. */
+  /** Returns an integer from 0 up to but not including `bound`; default: the system's random numbers. */
   random?: (bound: number) => number;
   /** Kills the process without cleanup. */
   die?: () => void;
 }
 
-/** Takes the names of points that are passed; dies at one of `ratio` of those of a flush. Undefined when it never does. */
+/** Handles named points; kills the process at one in `ratio` of the flush points. Undefined if disabled. */
 export function simulatedCrashes(
   ratio: number,
   { log, random = randomInt, die = killSelf }: CrashDeps,

@@ -1,4 +1,4 @@
-/** Under which network and rules a node computes its chain state, as its folder and snapshots of it say. */
+/** The network and the rules under which a node computes its chain state, as stored in its folder and snapshots. */
 import type { FolderIdentity } from '../../chain/open/folderIdentity.js';
 import type { NetworkParams } from '../../params/network.js';
 import type { LoadedOptions } from '../options/options.js';

@@ -1,8 +1,7 @@
 /**
- * Reading blocks from files while calls are answered: our own block files (`-reindex`), `-loadblock`, and a
- * `bootstrap.dat` in the data folder, which is renamed once it was read to its end. What an interrupted import stored
- * stays; the next start reads the file again and passes over what is known.
- * Source: `ThreadImport`.
+ * Imports blocks from files while calls are served: our own block files (`-reindex`), `-loadblock`, and a `bootstrap.dat` in
+ * the data folder, which is renamed after it was read completely. Blocks stored by an interrupted import remain; the next
+ * start reads the file again and skips known blocks. Source: `ThreadImport`.
  */
 import { existsSync } from 'node:fs';
 import { open, rename, stat } from 'node:fs/promises';
@@ -15,13 +14,13 @@ import { isSpecialFile } from '../../util/specialFile.js';
 import { errorText } from './closeStack.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** What is logged when calls are answered while blocks are imported, and when that is over and the mempool is as it was. */
+/** Log messages at the start of an import during which calls are served, and at its end, when the mempool is restored. */
 export const IMPORT_BEGINS = 'Importing blocks, calls are answered meanwhile';
 export const IMPORT_ENDED = 'All blocks are imported';
 
 /**
- * Begins what there is to import; null when there is nothing. Resolves when all is read or `signal` aborts. Meanwhile no
- * peer is asked for blocks.
+ * Starts the import; null if there is nothing to import. Resolves when all files are read or `signal` aborts. During the
+ * import no blocks are requested from peers.
  */
 export function importBlocks(
   opened: OpenedChain,
@@ -72,7 +71,7 @@ async function importFiles(
   }
 }
 
-/** A folder cannot be read, though it can be opened; nor can a pipe be read by places. */
+/** A folder can be opened but not read; a pipe cannot be read by position. */
 async function canOpen(file: string): Promise<boolean> {
   if (isSpecialFile(file)) return false;
   const opened = await open(file, 'r').catch(() => null);
@@ -81,7 +80,7 @@ async function canOpen(file: string): Promise<boolean> {
   return isReadable;
 }
 
-/** Whether the file was read to its end. */
+/** Imports a file; returns whether it was read completely. */
 async function importFile(
   { chain, timers }: OpenedChain,
   { params }: LoadedOptions,
@@ -121,7 +120,7 @@ async function importFile(
   return true;
 }
 
-/** A file that cannot be renamed (a read-only mount) is read again at the next start, which does no harm. */
+/** A file that cannot be renamed (a read-only mount) is read again at the next start, which is harmless. */
 async function renameDone(file: string, logger: Logger): Promise<void> {
   try {
     await rename(file, `${file}.old`);

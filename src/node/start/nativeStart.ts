@@ -1,6 +1,6 @@
 /**
- * The addon at the start of the node: told what to work with, or built, or missed. An installed package builds it here and
- * not when it is installed, for npm asks its user before it lets a script of a package run, or runs none.
+ * The addon at the start of the node: it is configured, or built, or reported missing. In an installed package it is built
+ * here, not during installation, since npm asks before running a package's script, or runs none.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ import type { Logger } from '../../util/logging.js';
 import type { LoadedOptions } from '../options/options.js';
 import { makeFolder } from '../../util/makeFolder.js';
 
-/** `0` keeps an installed package from building an addon when it is started. */
+/** `0` prevents an installed package from building an addon at startup. */
 const BUILD_SWITCH = 'LBCNODE_NATIVE_BUILD';
-/** Left in the folder after a build that compilers were there for and that failed: it would fail again. */
+/** Left in the folder after a failed build with compilers: it would fail again. */
 const FAILURE_MARK = 'build-failed';
 
-/** Chooses the addon or the fallbacks, and says which. Resolves to the addon; null for the fallbacks. */
+/** Chooses the addon or the fallbacks, and logs which. Resolves to the addon; null for the fallbacks. */
 export async function startNative(
   loaded: LoadedOptions,
   logger: Logger,
@@ -40,7 +40,7 @@ export async function startNative(
   return native;
 }
 
-/** Builds the addon in an installed package that has none for this machine; `null` where that cannot be. Never rejects. */
+/** Builds the addon in an installed package that has none for this machine; `null` if that is not possible. Never rejects. */
 async function buildMissingAddon(logger: Logger, signal: AbortSignal): Promise<NativeAddon | null> {
   if (process.env['LBCNODE_NATIVE'] === '0' || process.env[BUILD_SWITCH] === '0') return null;
   const builder = addonBuilder();
@@ -83,6 +83,6 @@ function leaveMark(mark: string, output: string): void {
     makeFolder(join(mark, '..'));
     writeFileSync(mark, `${output}\n`);
   } catch {
-    // It is tried again at the next start, then.
+    // The next start tries again.
   }
 }

@@ -1,12 +1,12 @@
-/** The file with our process id (`-pid`), for supervisors. Source: `CreatePidFile`. */
+/** The file with the process id (`-pid`), for supervisors. Source: `CreatePidFile`. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { failureReason } from '../../util/text/environmentError.js';
 import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';
 import type { CloseStack } from './closeStack.js';
 
 /**
- * Writes the file; `closers` will remove it unless another process has put its own there. No one needs it to run the node:
- * a file that cannot be written `warn` is notified of, in a sentence.
+ * Writes the file; `closers` will remove it unless another process has overwritten it. The node does not need the file: if
+ * it cannot be written, `warn` is called with a message.
  */
 export async function writePidFile(
   path: string,

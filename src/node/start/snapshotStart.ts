@@ -1,4 +1,4 @@
-/** What a start makes of the options about snapshots. */
+/** Startup with snapshot options. */
 import { resolve } from 'node:path';
 import type { OpenedChain } from '../../chain/open/openChain.js';
 import { BackgroundValidation, type ValidationOptions } from '../../chain/snapshot/backgroundValidation.js';
@@ -9,10 +9,10 @@ import { CLAIM_INDEX_NAME, claimIndex } from '../../index/claims/claimIndex.js';
 import type { LoadedOptions } from '../options/options.js';
 import { snapshotSections } from '../services/snapshotService.js';
 
-/** The share of the caches that the validation gets; the chain, which is near the tip, has the rest. */
+/** Share of the caches for the validation; the chain, which is near the tip, has the rest. */
 const CACHE_SHARE = 0.5;
 
-/** The file to start from; null without `-loadsnapshot`. */
+/** The snapshot file to start from; null without `-loadsnapshot`. */
 export function snapshotSource({ options, params, paths }: LoadedOptions): SnapshotSource | null {
   const { loadsnapshot, snapshothash } = options;
   if (loadsnapshot === undefined || loadsnapshot === '') return null;
@@ -37,7 +37,7 @@ export async function openValidation(
   const { chain, flusher, claims, snapshot } = opened;
   if (snapshot === null) return null;
   const { rules, proofWindow } = claims;
-  // Without the index its rows are not used, and not compared.
+  // Without the index its rows are neither used nor compared.
   const sections = snapshotSections(() => [
     { name: CLAIM_INDEX_NAME, synced: true, height: chain.height, failure: null },
   ]).filter(({ name }) => options.claimindex || name !== CLAIM_INDEX_NAME);

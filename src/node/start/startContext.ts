@@ -7,7 +7,7 @@ import type { NodeServices } from '../services/services.js';
 import type { CloseStack } from './closeStack.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** Something the operator must mend before the node can start; printed as `Error: …`. */
+/** A problem that the operator must fix before the node can start; printed as `Error: …`. */
 export class StartError extends OperatorError {
   override readonly name = 'StartError';
 }
@@ -16,17 +16,17 @@ export interface NodeDeps {
   logger: Logger & LogControl;
   /** Asks the program to stop; it calls `stop` of the handle. */
   requestStop: () => void;
-  /** A bug or a broken environment: the program must stop and say so. */
+  /** A bug or a broken environment: the program must report it and stop. */
   onFatal: (error: unknown) => void;
-  /** Aborted when the program shall stop while it is still starting. */
+  /** Aborted when the program is to stop during its start. */
   signal: AbortSignal;
-  /** Shows the operator a warning beside the log. Those of `LoadedOptions` the program has shown before. */
+  /** Shows the operator a warning in addition to the log. The program has already shown those of `LoadedOptions`. */
   showWarning?: (message: string) => void;
-  /** Shows how far long work is, in a line that renews itself. */
+  /** Shows the progress of long work as a status line. */
   show?: (status: StatusLine | null) => void;
-  /** A line of log on how far it is. */
+  /** Writes a log line about progress. */
   logProgress?: (line: string) => void;
-  /** Named points of flushes, where tests kill the process. */
+  /** Called at named points of flushes; tests kill the process there. */
   onPoint?: (name: string) => void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What looks wrong with the chain, for the log, for answers and for `-alertnotify`: rules that we do not know, and a
- * branch of much work that we found invalid. Decides nothing.
- * Source: lbrycrd validation.cpp `UpdateTip`, `DoWarning`, `CheckForkWarningConditions`; warnings.cpp `GetWarnings`.
+ * Warnings about the chain, for the log, for RPC results and for `-alertnotify`: unknown rules, and a branch of much work
+ * that we found invalid. Has no effect on validity. Source: lbrycrd validation.cpp `UpdateTip`, `DoWarning`,
+ * `CheckForkWarningConditions`; warnings.cpp `GetWarnings`.
  */
 import type { Chain } from '../../chain/chain.js';
 import { blockWork } from '../../primitives/compactTarget.js';
@@ -11,9 +11,9 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 
-/** The number of the last hundred blocks with unexpected versions that may pass without a warning. */
+/** Number of blocks with unexpected versions among the last hundred that is tolerated without a warning. */
 const TOLERATED_VERSIONS = 50;
-/** An invalid branch is worth a warning when it is ahead by the work of more than this many blocks. */
+/** An invalid branch causes a warning when its work exceeds the chain's by more than this many blocks. */
 const INVALID_BRANCH_BLOCKS = 6n;
 
 const UNKNOWN_VERSIONS =
@@ -24,16 +24,16 @@ const INVALID_BRANCH =
 export interface ChainWarningsDeps {
   readonly chain: Chain;
   readonly log: Logger;
-  /** Notified of what the operator should learn of at once. */
+  /** Called with messages that the operator should see at once. */
   readonly alert: (message: string) => void;
 }
 
 export class ChainWarnings {
   private readonly deps: ChainWarningsDeps;
-  /** Unknown rules; stays once it is set. */
+  /** Warning about unknown rules; permanent once set. */
   private misc = '';
   private hasInvalidBranch = false;
-  /** The tip that is still to be looked at, while another one is. */
+  /** The next tip to be checked, while another one is being checked. */
   private waiting: number = NO_HEADER;
   private running: Promise<void> | null = null;
   /** Height up to which the block versions have been checked. */
@@ -53,7 +53,7 @@ export class ChainWarnings {
     return this.hasInvalidBranch ? INVALID_BRANCH : this.misc;
   }
 
-  /** Resolves when the last tip has been looked at. */
+  /** Resolves when the latest tip has been checked. */
   async settled(): Promise<void> {
     await this.running;
   }
@@ -93,8 +93,8 @@ export class ChainWarnings {
   }
 
   /**
-   * Works through the windows below a tip one at a time: their states are remembered, and all at once, at the end of the
-   * initial download, they would hold everyone up.
+   * Processes the windows below a tip one at a time. Their states are cached; processing all at once, at the end of the
+   * initial download, would block the node.
    */
   private async prepare(tip: number): Promise<void> {
     const { active, headers, versionBits } = this.deps.chain.index;
@@ -124,7 +124,7 @@ export class ChainWarnings {
     if (remarks.length > 0) this.deps.log.info(`UpdateTip: warning='${remarks.join(', ')}'`);
   }
 
-  /** The operator is notified of the first one only, as they repeat with every block. */
+  /** The operator is notified only of the first warning, as they repeat with every block. */
   private warn(message: string): void {
     const isFirst = this.misc === '';
     this.misc = message;

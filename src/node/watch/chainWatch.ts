@@ -1,4 +1,4 @@
-/** What the node does whenever the chain has changed: lines of log, and the check of the block index. */
+/** Actions after each change of the chain: log lines, and the check of the block index. */
 import type { Chain } from '../../chain/chain.js';
 import { checkBlockIndex } from '../../chain/index/checkBlockIndex.js';
 import type { OpenedChain } from '../../chain/open/openChain.js';
@@ -7,8 +7,8 @@ import type { Logger } from '../../util/logging.js';
 import type { LoadedOptions } from '../options/options.js';
 
 /**
- * Checks the block index against itself (`-checkblockindex`): whenever blocks were taken back, and when it has grown by a
- * thirty-second since the last time, so that a block on a long chain costs no more of it than one on a short chain.
+ * Checks the consistency of the block index (`-checkblockindex`): after each disconnection, and when the index has grown by
+ * a thirty-second since the last check, so that the average cost per block does not depend on the chain's length.
  */
 export function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions, logger: Logger): void {
   const prunes = derived.prune.kind !== 'off';
@@ -18,7 +18,7 @@ export function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions
     const { count } = index.headers;
     const { disconnects } = index.active;
     if (disconnects === checked.disconnects && count <= checked.headers + (checked.headers >> 5)) return;
-    // On the way to a better branch the tip may be lower than it was.
+    // During a change to a better branch the tip may be lower than before.
     if (index.candidates.best() !== chain.tip) return;
     checkBlockIndex(index, {
       genesisHash: params.genesisHash,
@@ -29,10 +29,10 @@ export function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions
   });
 }
 
-/** Between two such lines while progress is told anyway. */
+/** Interval of such lines while progress is shown anyway. */
 const INITIAL_TIP_MS = 30_000;
 
-/** A line of log for each new tip, as the reference writes it; few of them during the initial download. */
+/** Writes a log line for each new tip, as the reference does; only a few of them during the initial download. */
 export function watchTip(opened: OpenedChain, logger: Logger): void {
   const { chain, flusher } = opened;
   const { headers } = chain.index;

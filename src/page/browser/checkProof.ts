@@ -1,4 +1,4 @@
-/** Checks the proof of the page in this browser, so that the visitor need not believe the server. */
+/** Verifies the page's proof in the browser, so that the visitor need not trust the server. */
 import { nodeSteps, proofSteps, type ProofNode, type ProofPair, type ProvenClaim } from '../proof.js';
 
 interface Given {

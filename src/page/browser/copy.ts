@@ -2,7 +2,7 @@
 const DONE_MS = 1500;
 
 export function addCopyButtons(): void {
-  // The clipboard is open to secure pages alone (HTTPS or localhost).
+  // The clipboard is available only to secure pages (HTTPS or localhost).
   if (!navigator.clipboard) return;
   for (const place of document.querySelectorAll<HTMLElement>('[data-copy]')) {
     if (place.childElementCount > 0) continue;

@@ -1,4 +1,4 @@
-/** The key `/` leads to the search field, unless something is typed already or the visitor turned it off (WCAG 2.1.4). */
+/** The key `/` focuses the search field, unless the visitor is typing or has turned it off (WCAG 2.1.4). */
 
 const STORED = 'slash-key';
 
@@ -10,7 +10,7 @@ function isOn(): boolean {
   }
 }
 
-/** The user's choice; without browser storage it holds for this page. */
+/** The user's choice; without browser storage it applies to this page only. */
 let isFollowed = isOn();
 
 /** A button in the footer that turns the key off and on. Called after each change of the page. */

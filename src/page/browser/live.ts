@@ -1,14 +1,14 @@
 /**
- * Keeps a page up to date: a socket says that something changed, the page is asked for again, and the difference is put in
- * place, so that focus, selection and scroll stay. A missed hint costs nothing, since the next look is whole.
+ * Keeps a page up to date: a socket announces changes, the page is loaded again, and the difference is applied, so that
+ * focus, selection and scroll position are kept. A missed hint is harmless, since the next load is complete.
  */
 import { Idiomorph } from 'idiomorph';
 
 const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
-/** Visitors of one page do not ask all at once. */
+/** Random delay, so that visitors of one page do not all load it at the same time. */
 const SPREAD_MS = 2000;
-/** After an answer that is not the page: asked too often, node busy, starting or stopping. */
+/** Delay after a response that is not the page: rate limit, node busy, starting or stopping. */
 const AGAIN_MS = 3000;
 const NOT_THE_PAGE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
@@ -20,7 +20,7 @@ interface Hint {
 let pauseMs = FIRST_PAUSE_MS;
 let isConnected = false;
 let isPaused = false;
-/** Whether something changed that is not shown yet. */
+/** Whether a change is not shown yet. */
 let isDue = false;
 let isBusy = false;
 let timer = 0;
@@ -29,7 +29,7 @@ let after: () => void = () => undefined;
 const topics = (): string[] =>
   (document.body.dataset['topics'] ?? '').split(' ').filter((topic) => topic !== '');
 
-/** The state beside the block height, as a dot and as words. */
+/** Shows the connection state beside the block height, as a dot and as text. */
 function show(): void {
   const dot = document.querySelector<HTMLElement>('#live');
   const words = document.querySelector('#live-words');
@@ -39,11 +39,11 @@ function show(): void {
 
 interface Loaded {
   readonly document: Document;
-  /** Whether it is the page itself. */
+  /** Whether the response is the page itself. */
   readonly isPage: boolean;
 }
 
-/** What the server answers now; null without an answer. The browser's own loader parses it, as Trusted Types demand. */
+/** Loads the page from the server; null without a response. The browser's own loader parses it, as Trusted Types require. */
 function load(): Promise<Loaded | null> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -59,7 +59,7 @@ function load(): Promise<Loaded | null> {
   });
 }
 
-/** What the visitor opened stays open, and what he types stays. */
+/** Elements that the visitor opened stay open, and typed text is kept. */
 function mayChange(name: string, element: Element): boolean {
   return (
     !(name === 'open' && element instanceof HTMLDetailsElement) && !(name === 'value' && element.id === 'q')
@@ -80,7 +80,7 @@ function put(next: Document): void {
 
 async function refresh(): Promise<void> {
   isDue = true;
-  // The end of each of these states asks again.
+  // The end of each of these states triggers another load.
   if (isBusy || isPaused || document.hidden) return;
   isBusy = true;
   isDue = false;
@@ -122,7 +122,7 @@ function connect(): void {
   });
 }
 
-/** A button that stops updates, beside the state. */
+/** Adds a button that stops updates, beside the state. */
 function addPause(): void {
   const place = document.querySelector('#tip');
   if (place === null || topics().length === 0 || place.querySelector('button') !== null) return;
@@ -144,7 +144,7 @@ function addPause(): void {
 
 const againMs = (): number => Number(document.body.dataset['again'] ?? 0) * 1000;
 
-/** Asks until the page itself is there; meanwhile shows with what the node starts. */
+/** Retries until the page itself is available; until then shows the node's startup status. */
 async function lookAgain(): Promise<void> {
   while (againMs() > 0) {
     await new Promise((resolve) => setTimeout(resolve, againMs()));

@@ -1,4 +1,4 @@
-/** Tooltips of times name the moment in the visitor's own zone, too. */
+/** Tooltips of times also show the time in the visitor's time zone. */
 export function showLocalTimes(): void {
   for (const element of document.querySelectorAll('time[datetime]')) {
     const moment = new Date(element.getAttribute('datetime')!);

@@ -1,6 +1,6 @@
 /**
- * What pages do beyond plain HTML: they stay up to date, show times in the visitor's zone, copy texts, and check proofs. A page is complete
- * without it.
+ * The script of the pages: keeps them up to date, shows times in the visitor's zone, copies texts, and verifies proofs.
+ * Pages are complete without it.
  */
 import { checkProof } from './checkProof.js';
 import { addCopyButtons } from './copy.js';

@@ -1,39 +1,41 @@
 /**
- * Answers that were given already, as text, for as long as nothing that they follow from has changed. Which methods may be
- * answered so their declarations say (`MethodDecl.follows`). Bounded: the answers not asked for the longest go first.
- *
- * An answer is kept only when chain and mempool are at its end as they were when its call came, so that none is of two
- * moments, and all are forgotten when either moves on.
+ * A cache of RPC results, as text, valid while the data that they depend on has not changed. The declaration of a method
+ * says whether its results may be cached (`MethodDecl.follows`). Limited: the least recently used results are evicted first.
+ * A result is cached only if chain and mempool did not change during the call, so that it describes one state. All results
+ * are dropped when either changes.
  */
 import { JsonNumber, JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { AnswerSource, Profile, RpcMethod } from '../declare/method.js';
 
-/** Where chain and mempool stand. Whatever changes what they answer changes one of these numbers in the same turn. */
+/**
+ * Counters of the state of chain and mempool. Every change that affects results changes one of these numbers in the same
+ * turn.
+ */
 export interface StateMarks {
   readonly tip: number;
   readonly disconnects: number;
-  /** Grows with every header that comes, and with whatever else is learnt of one. */
+  /** Incremented with every header received, and with every new fact about a header. */
   readonly headerChanges: number;
-  /** Grows with every transaction that comes or goes. */
+  /** Incremented with every transaction added or removed. */
   readonly mempoolChanges: number;
 }
 
-/** Longer answers are not kept: writing them costs more than finding them. */
+/** Longer results are not cached: serializing them costs more than computing them. */
 const MAX_ANSWER_CHARS = 32_768;
 /** The same for methods with `keepsLong`: a page of a thousand entries. */
 const MAX_LONG_ANSWER_CHARS = 262_144;
 const MAX_KEY_CHARS = 1024;
-/** What a kept answer takes besides its characters, of two bytes at most. Measured: about 100. */
+/** Memory of a cached result in addition to its characters, of two bytes at most. Measured: about 100. */
 const ENTRY_BYTES = 128;
 
-/** The answers that follow from one source. The older half goes when the younger is full. */
+/** The results that depend on one source. When the newer half is full, the older half is dropped. */
 class Answers {
   private young = new Map<string, string>();
   private old = new Map<string, string>();
   private youngBytes = 0;
   private oldBytes = 0;
   private readonly halfBytes: number;
-  /** The state that all are of. */
+  /** The state to which all cached results belong. */
   private marks: StateMarks | null = null;
   private readonly countsMempool: boolean;
 
@@ -80,7 +82,7 @@ class Answers {
       this.young = new Map();
       this.youngBytes = 0;
     }
-    // Another call may have been answered with the same meanwhile.
+    // Another call may have stored the same result during this one.
     if (!this.young.has(key)) this.youngBytes += sizeBytes;
     this.young.set(key, text);
   }
@@ -95,7 +97,7 @@ class Answers {
   }
 }
 
-/** A call whose answer may be kept. */
+/** A call whose result may be cached. */
 export interface CacheableCall {
   readonly source: AnswerSource;
   readonly key: string;
@@ -111,7 +113,7 @@ export class AnswerCache {
 
   readonly maxBytes: number;
 
-  /** `maxBytes` bounds what is kept in all; `state` says where chain and mempool stand. */
+  /** `maxBytes` limits the total size; `state` returns the current counters of chain and mempool. */
   constructor(maxBytes: number, state: () => StateMarks) {
     this.maxBytes = maxBytes;
     this.bySource = {
@@ -125,12 +127,12 @@ export class AnswerCache {
     return this.bySource.chain.sizeBytes + this.bySource.chainAndMempool.sizeBytes;
   }
 
-  /** How many calls were answered from it. */
+  /** Number of calls served from the cache. */
   get hits(): number {
     return this.found;
   }
 
-  /** A call as it is before it runs; null if its answer is not kept. */
+  /** The cache entry of a call, created before it runs; null if its result cannot be cached. */
   callOf(
     { name, follows, keepsLong }: RpcMethod,
     profile: Profile,
@@ -142,28 +144,28 @@ export class AnswerCache {
     return key === null ? null : { source: follows, key, marks: this.state(), maxChars };
   }
 
-  /** The same for answers that do not belong to an RPC method. `key` must not begin with the name of a profile. */
+  /** The same for results that do not belong to an RPC method. `key` must not begin with the name of a profile. */
   callAt(source: AnswerSource, key: string, maxChars = MAX_ANSWER_CHARS): CacheableCall | null {
     return key.length > MAX_KEY_CHARS ? null : { source, key, marks: this.state(), maxChars };
   }
 
-  /** The answer that was given to such a call. */
+  /** The cached result of such a call. */
   find({ source, key, marks }: CacheableCall): string | undefined {
     const text = this.bySource[source].find(key, marks);
     if (text !== undefined) this.found++;
     return text;
   }
 
-  /** Keeps the answer to a call, unless it is longer than that or something has changed since. */
+  /** Caches the result of a call, unless it is too long or the state has changed during the call. */
   keep({ source, key, marks, maxChars }: CacheableCall, text: string): void {
     if (text.length > maxChars) return;
-    // A text that was assembled of pieces holds on to all of them until a character of it is read.
+    // A concatenated string retains all its parts until one of its characters is read.
     text.charCodeAt(0);
     this.bySource[source].keep(key, text, marks, this.state());
   }
 }
 
-/** The key of a call; null when its arguments are not a few plain values. */
+/** The cache key of a call; null unless its arguments are a few plain values. */
 function keyOf(name: string, profile: Profile, params: readonly JsonValue[] | JsonObject): string | null {
   if (params instanceof JsonObject) return null;
   let key = `${profile} ${name}`;

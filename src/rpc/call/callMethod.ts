@@ -7,7 +7,7 @@ import { invoke, toPositional } from './invoke.js';
 import { onChain, readingChain } from './onChain.js';
 import { onWallets } from './onWallets.js';
 
-/** Runs a method with positional or named parameters. Rejects with `RpcError`, or what `run` throws. */
+/** Runs a method with positional or named parameters. Rejects with `RpcError`, or the error that `run` throws. */
 export async function invokeMethod(
   method: RpcMethod,
   ctx: RpcContext,
@@ -16,7 +16,7 @@ export async function invokeMethod(
   return callMethod(method, ctx, params);
 }
 
-/** The same without waiting for what need not be waited for: throws where `invokeMethod` rejects. */
+/** The same, but synchronous where possible: throws where `invokeMethod` rejects. */
 export function callMethod(
   method: RpcMethod,
   ctx: RpcContext,

@@ -1,10 +1,9 @@
 /**
- * JSON-RPC: a request body in, an HTTP status and the answer out. Owns batches, warm-up and the mapping of exceptions
- * to errors; the envelope is in `envelope.ts`. Knows no sockets; `src/server/rpcEndpoint.ts` carries it.
- *
- * What need not be waited for is answered at once: a small request whose method answers at once costs no promise and no
- * generator. A batch is checked for syntax as a whole, then read, run and written one element at a time, so that neither
- * its requests nor its answers ever exist all at once.
+ * JSON-RPC: takes a request body and returns an HTTP status and the response. Handles batches, warm-up and the mapping of
+ * exceptions to errors; the envelope is in `envelope.ts`. Independent of sockets; `src/server/rpcEndpoint.ts` is the
+ * transport. Synchronous where possible: a small request whose method returns synchronously needs no promise and no
+ * generator. The syntax of a batch is checked as a whole; then it is read, run and written one element at a time, so that
+ * neither all requests nor all responses are in memory at once.
  */
 import { AssertionError } from '../../util/assert.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
@@ -44,24 +43,27 @@ export interface RpcOrigin {
   readonly walletName: string | undefined;
   /** The authenticated user, for the log. */
   readonly user: string;
-  /** The caller's address, where the log may hold it (`-logips`). */
+  /** The caller's address, if the log may contain it (`-logips`). */
   readonly peer?: string;
-  /** Aborted when the client goes away: the rest of a batch is not run. */
+  /** Aborted when the client disconnects: the rest of a batch is not run. */
   readonly gone: AbortSignal;
-  /** Aborted when the client goes away or the node stops: waiting methods answer at once. */
+  /** Aborted when the client disconnects or the node stops: waiting methods return at once. */
   readonly signal: AbortSignal;
-  /** See `RpcContext`; without it a call that waits keeps its turn. */
+  /** See `RpcContext`; without it a waiting call keeps its slot. */
   readonly outOfTurn?: RpcContext['outOfTurn'];
-  /** Lets calls that wait have this one's turn for a while; null if none do. */
+  /** Lets waiting calls use this call's slot for a while; null if none wait. */
   giveWay?(): Promise<void> | null;
 }
 
 export interface RpcReply {
   /** The HTTP status. 204 has no body. */
   readonly status: number;
-  /** The whole body where it is complete already. */
+  /** The whole body if it is already complete; else null. */
   readonly text: string | null;
-  /** The body, complete or not. Throws when an answer fails after its first chunk: the connection must then be cut, not ended. */
+  /**
+   * The body, complete or not. Throws when a result fails after its first chunk: the connection must then be aborted, not
+   * ended normally.
+   */
   readonly chunks: AsyncIterable<string>;
 }
 
@@ -74,17 +76,20 @@ export interface RpcDispatcherDeps {
   readonly table: MethodTable;
   readonly services: RpcServices;
   readonly logger: Logger;
-  /** Notified of every exception that is no `RpcError`: the composition root stops the node when it concerns all of it. */
+  /**
+   * Called for every exception other than `RpcError`: the composition root stops the node if the error concerns the whole
+   * node.
+   */
   readonly onException: (error: unknown, method: string) => void;
-  /** Notified of each call of a declared method: how long it ran until its answer began, and whether that is an error. */
+  /** Called after each call of a declared method: the time until its response began, and whether it is an error. */
   readonly onCall?: (method: string, ms: number, failed: boolean) => void;
-  /** Absent where no answers are kept (`-rpccache=0`). */
+  /** Absent if results are not cached (`-rpccache=0`). */
   readonly answers?: AnswerCache;
-  /** Another dispatcher of the node: while it warms up, this one does. */
+  /** Another dispatcher of the node; this one is in warm-up while the other is. */
   readonly leader?: Pick<RpcDispatcher, 'warmup'>;
 }
 
-/** An answer of a single call is complete up to this length before any of it is sent. */
+/** Up to this length the response to a single call is completed before any of it is sent. */
 const WHOLE_CHARS = 1 << 20;
 
 class WholeReply implements RpcReply {
@@ -99,7 +104,7 @@ class WholeReply implements RpcReply {
   }
 }
 
-/** What a method sees of its call. The signal is asked for only when a method asks for it, since few do. */
+/** The context of a call, passed to a method. The signal is created only when a method reads it, since few do. */
 class CallContext implements RpcContext {
   readonly profile: Profile;
   readonly services: RpcServices;
@@ -131,7 +136,7 @@ class CallContext implements RpcContext {
   }
 }
 
-/** The beginning of an answer's text; null for a notification. */
+/** The first part of a response's text; null for a notification. */
 interface StartedAnswer {
   readonly status: number;
   readonly start: JsonStart | null;
@@ -147,7 +152,7 @@ export class RpcDispatcher {
     this.deps = deps;
   }
 
-  /** Text of the error -28 of every call until `finishWarmup`. */
+  /** Sets the text of error -28, which every call returns until `finishWarmup`. */
   setWarmupStatus(status: string): void {
     if (this.warmupStatus !== null) this.warmupStatus = status;
   }
@@ -156,12 +161,12 @@ export class RpcDispatcher {
     this.warmupStatus = null;
   }
 
-  /** Null once the node answers. */
+  /** The warm-up status; null after the warm-up. */
   get warmup(): string | null {
     return this.deps.leader === undefined ? this.warmupStatus : this.deps.leader.warmup;
   }
 
-  /** Answers one request body, at once where nothing must be waited for. Never throws; the chunks may. */
+  /** Processes one request body, synchronously if possible. Never throws; iterating the chunks may. */
   handle(body: Uint8Array, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
     if (body.length > AT_ONCE_BYTES) return this.handleLarge(body, origin);
     const text = decodeUtf8(body);
@@ -179,7 +184,7 @@ export class RpcDispatcher {
     return this.single(value, origin);
   }
 
-  /** The same for a body that takes long to read. */
+  /** The same for a body that takes long to parse. */
   private async handleLarge(body: Uint8Array, origin: RpcOrigin): Promise<RpcReply> {
     const text = await inSlices(decodeUtf8InSlices(body));
     if (text === null) return this.parseFailure('Parse error');
@@ -197,7 +202,7 @@ export class RpcDispatcher {
     return this.single(value, origin);
   }
 
-  /** Answers one parsed request, by the same rules. */
+  /** Processes one parsed request, by the same rules. */
   handleRequest(request: JsonObject, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
     return this.single(request, origin);
   }
@@ -213,7 +218,7 @@ export class RpcDispatcher {
     return new WholeReply(status, `${stringifyJson(envelope)}\n`);
   }
 
-  /** A batch answers 200 whatever its members answer; 204 when all of them were notifications. */
+  /** A batch returns status 200 whatever its elements return; 204 when all of them are notifications. */
   private async batch(scanner: JsonScanner, origin: RpcOrigin): Promise<RpcReply> {
     try {
       await checkBatchSyntax(scanner.text);
@@ -224,12 +229,12 @@ export class RpcDispatcher {
     const answers = this.batchAnswers(scanner, origin);
     const first = await answers.next();
     if (first.done === true) return new WholeReply(204, '');
-    // No chunk but the last one has a line's end in it.
+    // Only the last chunk ends with a line break.
     if (first.value.endsWith('\n')) return new WholeReply(200, first.value);
     return { status: 200, text: null, chunks: resume(first.value, answers) };
   }
 
-  /** The batch's text in chunks; nothing at all when it held only notifications (and at least one). */
+  /** The batch's response text in chunks; empty when it consists only of notifications (at least one). */
   private async *batchAnswers(scanner: JsonScanner, origin: RpcOrigin): AsyncGenerator<string> {
     scanner.take('[');
     let buffered = '[';
@@ -266,8 +271,8 @@ export class RpcDispatcher {
   }
 
   /**
-   * Runs one request and writes its answer up to a length, so that a stream failing at its start still becomes a proper
-   * error.
+   * Runs one request and serializes its response up to a length, so that a stream that fails at its start still gives a
+   * proper error.
    */
   private startAnswer(
     value: JsonValue,
@@ -322,7 +327,7 @@ export class RpcDispatcher {
       : timed(onCall, method, () => this.call(method, request, origin));
   }
 
-  /** Runs a call, or answers it as it was answered before. */
+  /** Runs a call, or returns its cached result. */
   private call(method: RpcMethod, request: ParsedRequest, origin: RpcOrigin): JsonOut | Promise<JsonOut> {
     const { answers } = this.deps;
     const known = answers?.callOf(method, origin.profile, request.params) ?? null;
@@ -336,7 +341,7 @@ export class RpcDispatcher {
       : keepAnswer(answers, known, result);
   }
 
-  /** The reference answers -1 with the text of any exception; a bug of ours is an internal error instead. */
+  /** The reference returns -1 with the text of any exception; here a bug is an internal error instead. */
   private toRpcError(error: unknown, method: string): RpcError {
     if (error instanceof RpcError) return error;
     this.deps.onException(error, method);
@@ -347,7 +352,7 @@ export class RpcDispatcher {
   }
 }
 
-/** Keeps an answer where it is small; answers what is to be written. */
+/** Caches a small result; returns the text to be written. */
 function keepAnswer(answers: AnswerCache, call: CacheableCall, result: JsonOut): JsonOut {
   const text = smallJson(result, Math.max(call.maxChars, CHUNK_CHARS));
   if (text === null) return result;
@@ -355,7 +360,7 @@ function keepAnswer(answers: AnswerCache, call: CacheableCall, result: JsonOut):
   return rawJson(text);
 }
 
-/** Runs a call and tells how long it took and whether it failed. */
+/** Runs a call and reports its duration and whether it failed. */
 function timed(
   onCall: NonNullable<RpcDispatcherDeps['onCall']>,
   method: RpcMethod,
@@ -387,7 +392,7 @@ function callLine(method: string, { user, peer }: RpcOrigin): string {
   return `ThreadRPCServer method=${printable(method)} user=${user}${where}`;
 }
 
-/** A method name fit for a log line. Source: `SanitizeString`. */
+/** A method name with only the characters that are safe in a log line. Source: `SanitizeString`. */
 function printable(text: string): string {
   return text
     .slice(0, 1000)

@@ -1,13 +1,13 @@
 /**
- * The envelope of JSON-RPC, 1.0 and 2.0: a request taken apart, and what its answer is wrapped in. Owns no transport and runs
- * no method. Source: `JSONRPCRequest::parse`, `JSONRPCReplyObj`, `JSONErrorReply`.
+ * The envelope of JSON-RPC, 1.0 and 2.0: parsing a request, and wrapping its result. Contains no transport and runs no
+ * method. Source: `JSONRPCRequest::parse`, `JSONRPCReplyObj`, `JSONErrorReply`.
  */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { boundedErrorText } from '../../util/text/errorText.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../declare/errors.js';
 
-/** One request taken apart. `id` is set as soon as it is known, so that later errors carry it. */
+/** One parsed request. `id` is set as soon as it is known, so that later errors contain it. */
 export interface ParsedRequest {
   id: JsonValue;
   isV2: boolean;
@@ -16,7 +16,7 @@ export interface ParsedRequest {
   params: readonly JsonValue[] | JsonObject;
 }
 
-/** What answering one request came to: the envelope, or null for a notification. */
+/** The outcome of one request: the envelope, or null for a notification. */
 export interface Answer {
   readonly status: number;
   readonly envelope: JsonOut | null;
@@ -34,7 +34,7 @@ interface Members {
   params?: JsonValue;
 }
 
-/** The members of a request, the first of each name, found in one walk: there may be two million others. */
+/** The members of a request, the first of each name, found in one pass: a request may contain two million other members. */
 function membersOf({ entries }: JsonObject): Members {
   const found: Members = {};
   for (let i = 0; i < entries.length; i++) {
@@ -51,7 +51,7 @@ function membersOf({ entries }: JsonObject): Members {
   return found;
 }
 
-/** Source: `JSONRPCRequest::parse`. Fills `request` as far as it gets. */
+/** Source: `JSONRPCRequest::parse`. Fills `request` up to the first error. */
 export function readRequest(value: JsonValue, request: ParsedRequest): void {
   if (!(value instanceof JsonObject)) throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid Request object');
   const { id, jsonrpc, method = null, params = null } = membersOf(value);
@@ -64,7 +64,7 @@ export function readRequest(value: JsonValue, request: ParsedRequest): void {
     throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Params must be an array or object');
   }
   request.params = params ?? [];
-  // A request without an id is a notification in 2.0 only: 1.0 clients of Bitcoin's kind leave it out and want an answer.
+  // A request without an id is a notification in 2.0 only: 1.0 clients of Bitcoin omit it and expect a response.
   request.isNotification = request.isV2 && id === undefined;
 }
 

@@ -17,12 +17,12 @@ import {
 } from '../declare/method.js';
 import { PARAM_TYPES } from '../declare/paramTypes.js';
 
-/** What calling a method needs of its declaration, made ready once. */
+/** Data for calling a method, computed once from its declaration. */
 interface CallPlan {
   readonly required: number;
   readonly most: number;
   readonly params: readonly ParamPlan[];
-  /** Parameters whose JSON type is checked before any is read. */
+  /** Parameters whose JSON type is checked before any is parsed. */
   readonly strict: readonly { readonly index: number; readonly param: ParamDecl }[];
 }
 
@@ -64,13 +64,13 @@ export function invoke(
 }
 
 /**
- * Named arguments in declared order, gaps filled with null but none at the end. Source: `transformNamedArguments`.
- * Of a name given twice the last value counts; an unknown name answers -8.
+ * Named arguments in declared order, with gaps filled with null, except at the end. Source: `transformNamedArguments`.
+ * For a duplicate name the last value is used; an unknown name gives error -8.
  */
 export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] {
   const known = new Set(method.params.flatMap(paramNames));
   const given = new Map<string, JsonValue>();
-  // A map of all would be built for nothing where an unknown name comes first among a million.
+  // No map of all entries is built, since an unknown name may come first among a million.
   for (const [name, value] of named.entries) {
     if (!known.has(name)) throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${name}`);
     given.set(name, value);
@@ -87,7 +87,7 @@ export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] 
     positional.push(given.get(name) ?? null);
     given.delete(name);
   }
-  // Another name of a parameter that was given already.
+  // A second name of a parameter that was already given.
   for (const unknown of given.keys()) {
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${unknown}`);
   }
@@ -101,7 +101,7 @@ function refuseDeprecated(method: RpcMethod, ctx: RpcContext): void {
   throw rpcError(RPC_ERROR.METHOD_DEPRECATED, deprecated.message);
 }
 
-/** lbcd answers -32602, the reference -1. Source: lbcd btcjson/cmdparse.go `checkNumParams`. */
+/** lbcd returns -32602, the reference -1. Source: lbcd btcjson/cmdparse.go `checkNumParams`. */
 function wrongCount(method: RpcMethod, plan: CallPlan, count: number, profile: Profile): RpcError {
   if (profile !== 'lbcd') return rpcError(RPC_ERROR.MISC_ERROR, arityError(method, count));
   if (method.refusesBriefly === true) return invalidRequest();
@@ -136,7 +136,7 @@ function parseArgs(
 
 const TYPE_CODES: readonly number[] = [RPC_ERROR.MISC_ERROR, RPC_ERROR.TYPE_ERROR];
 
-/** What lbcd says of a parameter of another type. Source: lbcd btcjson/cmdparse.go `assignField`. */
+/** lbcd's error for a parameter of the wrong type. Source: lbcd btcjson/cmdparse.go `assignField`. */
 function asLbcdTypeError(
   error: unknown,
   plan: CallPlan,
@@ -152,7 +152,7 @@ function asLbcdTypeError(
   return rpcError(RPC_ERROR.INVALID_PARAMS, message);
 }
 
-/** In the lbcd profile `at` is told which parameter is being read. */
+/** In the lbcd profile `at` records which parameter is being parsed. */
 function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: number }): ParsedArgs {
   for (const { index, param } of plan.strict) {
     const value = values[index];

@@ -1,6 +1,6 @@
 /**
- * Calls that ask chain and mempool: none answers of the middle of a reorganisation (`chain/reorganisation.ts`), however many
- * blocks that exchanges. Source: what lbrycrd does under one hold of `cs_main`.
+ * Calls that read chain and mempool: their results never reflect the middle of a reorg (`chain/reorganisation.ts`), however
+ * many blocks it replaces. Source: lbrycrd's code under one lock of `cs_main`.
  */
 import type { Reorganisation } from '../../chain/reorganisation.js';
 import { isPromise, type MaybePromise } from '../../util/maybePromise.js';
@@ -10,7 +10,10 @@ import type { RpcContext } from '../declare/method.js';
 type Seen = Pick<Reorganisation, 'isWhole' | 'over' | 'count'>;
 type Caller = Pick<RpcContext, 'signal' | 'outOfTurn'>;
 
-/** Runs a call when tip and mempool belong together. What may change or begin something runs once, so it waits before. */
+/**
+ * Runs a call when tip and mempool are consistent. A call that may change or start something runs only once, so it waits
+ * first.
+ */
 export function onChain<T>(
   reorganisation: Seen,
   caller: Caller,
@@ -20,8 +23,8 @@ export function onChain<T>(
 }
 
 /**
- * The same for a call that only reads: where a reorganisation began before it had its answer, that counts for nothing, and
- * the call is run again.
+ * The same for a call that only reads: if a reorg begins before the call has its result, the result is discarded, and the
+ * call is repeated.
  */
 export function readingChain<T>(
   reorganisation: Seen,
@@ -44,8 +47,8 @@ export function readingChain<T>(
 }
 
 /**
- * Resolves when tip and mempool belong together. Rejects when they never will, and when the client goes or the node stops
- * before.
+ * Resolves when tip and mempool are consistent. Rejects if they never will be, or if the client disconnects or the node
+ * stops before.
  */
 export async function whenWhole(reorganisation: Seen, { signal, outOfTurn }: Caller): Promise<void> {
   while (!reorganisation.isWhole) {

@@ -1,5 +1,5 @@
 /**
- * Calls of wallets: each answers of a state that there was, though wallets take in long blocks in slices. Source: lbrycrd
+ * Wallet calls: each result describes a consistent state, although wallets process long blocks in slices. Source: lbrycrd
  * `BlockUntilSyncedToCurrentChain`, `cs_wallet`.
  */
 import { JsonArrayStream, type JsonOut } from '../../util/json/jsonWrite.js';
@@ -7,7 +7,7 @@ import type { Wallets } from '../../wallet/wallets.js';
 
 export type WalletsInUse = Pick<Wallets, 'caughtUp' | 'enter' | 'finish' | 'isBetween'>;
 
-/** Runs a call once the wallets have taken in what the node has told by now; nothing is taken in by halves until it has answered. */
+/** Runs a call when the wallets have processed all events so far; no event is processed partly before the call has its result. */
 export function onWallets(
   wallets: WalletsInUse,
   call: () => JsonOut | Promise<JsonOut>,
@@ -25,7 +25,7 @@ export function onWallets(
   };
   const behind = wallets.caughtUp();
   if (behind === null) return run();
-  // What was told since may be taken in by a part.
+  // Later events may have been processed partly.
   const runWhenWhole = async (): Promise<JsonOut> => {
     while (wallets.isBetween) await wallets.caughtUp();
     return run();
@@ -33,7 +33,7 @@ export function onWallets(
   return behind.then(runWhenWhole);
 }
 
-/** What is told piece by piece reads the wallet as it is sent. */
+/** A streamed result reads the wallet while it is sent. */
 function ofWholeStates(answer: JsonOut, wallets: Pick<WalletsInUse, 'finish'>): JsonOut {
   if (answer instanceof JsonArrayStream) return new JsonArrayStream(wholeItems(answer, wallets));
   if (answer === null || typeof answer !== 'object' || Object.getPrototypeOf(answer) !== Object.prototype)

@@ -1,23 +1,23 @@
 /**
- * Reading the text of requests: small ones at once, large ones in slices between which others have their turn; a batch one
- * element at a time. Knows no methods.
+ * Parses the text of requests: small ones synchronously, large ones in slices between which the event loop runs; a batch one
+ * element at a time. Independent of methods.
  */
 import type { JsonValue } from '../../util/json/json.js';
 import { JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 
-/** Bodies up to this size are read at once, in a few milliseconds. */
+/** Maximum size of a body that is parsed synchronously, in a few milliseconds. */
 export const AT_ONCE_BYTES = 1 << 18;
 
-/** The value that comes next and the white space behind it, in slices. */
+/** Reads the next value and the white space after it, in slices. */
 export function* readWhole(scanner: JsonScanner): Slices<JsonValue> {
   const value = yield* scanner.readValueInSlices();
   yield* scanner.skipSpaceInSlices();
   return value;
 }
 
-/** Refuses a batch that is not JSON before any of it runs. */
+/** Rejects a batch with invalid JSON before any of it runs. */
 export async function checkBatchSyntax(text: string): Promise<void> {
   const work = skipBatch(new JsonScanner(text));
   if (text.length > AT_ONCE_BYTES) await inSlices(work);
@@ -39,7 +39,7 @@ function* skipBatch(scanner: JsonScanner): Slices<void> {
   if (!scanner.atEnd()) scanner.fail();
 }
 
-/** The next element of a batch whose syntax is known to be good; one with too many values reads as null. */
+/** The next element of a batch whose syntax was checked; an element with too many values is read as null. */
 export function readElement(scanner: JsonScanner): JsonValue | Promise<JsonValue> {
   if (scanner.text.length > AT_ONCE_BYTES) return readElementInSlices(scanner);
   const start = scanner.offset;

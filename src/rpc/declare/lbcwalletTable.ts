@@ -1,6 +1,6 @@
 /**
- * What the wallet port answers (`-walletrpcport`): lbcwallet's methods, and the node's own for all else, as lbcwallet passes
- * them on to lbcd. Source: lbcwallet rpc/legacyrpc/methods.go `rpcHandlers`.
+ * The methods of the wallet port (`-walletrpcport`): lbcwallet's own, and the node's methods for all others, as lbcwallet
+ * passes them to lbcd. Source: lbcwallet rpc/legacyrpc/methods.go `rpcHandlers`.
  */
 import { PROFILES, type RpcMethod } from './method.js';
 import {
@@ -92,7 +92,7 @@ export const LBCWALLET_METHODS: readonly RpcMethod[] = [
   ...REFUSED,
 ];
 
-/** `methods` are the node's: in the other profiles they answer as on the node's port. */
+/** `methods` are the node's: in the other profiles they behave as on the node's port. */
 export function lbcwalletTable(methods: readonly RpcMethod[]): MethodTable {
   const replaced = new Set(LBCWALLET_METHODS.map(({ name }) => name));
   const others = methods.map((method) =>

@@ -1,5 +1,5 @@
 /**
- * The declaration of an RPC method. Everything else about a method follows from it: help text, arity and type errors,
+ * The declaration of an RPC method. Everything else about a method is derived from it: help text, arity and type errors,
  * named arguments, the command line's conversion, the OpenRPC document, the method reference and the typed client.
  *
  * To add a method:
@@ -30,10 +30,10 @@
  * of satoshis, `object` a `JsonObject`. A parameter is undefined when it is absent and has no default. A JSON null
  * counts as absent unless `nullIsValue`.
  *
- * An answer is any `JsonOut`: amounts by `coins(satoshis)`, 64-bit integers as bigint, big hex by `hexOf(bytes)`, long
- * lists by `jsonArray(asyncIterable)` (nothing that can still fail belongs in such a stream: check first, stream
- * after). To fail, throw `rpcError(code, message)`. Any other exception answers -1 with its message, as in the
- * reference; assertions and failures of the database stop the node too.
+ * A result is any `JsonOut`: amounts by `coins(satoshis)`, 64-bit integers as bigint, long hex by `hexOf(bytes)`, long lists
+ * by `jsonArray(asyncIterable)` (such a stream must not fail: check first, stream afterwards). To fail, throw
+ * `rpcError(code, message)`. Any other exception returns -1 with its message, as in the reference; assertions and database
+ * failures also stop the node.
  */
 import type { JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -41,7 +41,7 @@ import type { ParamTypeName, ParamValue, CliConversion } from './paramTypes.js';
 import type { Schema } from '../../schema/schema.js';
 import type { RpcServices } from '../../interfaces/services.js';
 
-/** The generation of clients an answer is shaped for. Presentation only. */
+/** The clients for which a result is formatted. Affects only presentation. */
 export type Profile = 'documented' | 'lbrycrd' | 'lbcd';
 export const PROFILES: readonly Profile[] = ['documented', 'lbrycrd', 'lbcd'];
 
@@ -64,7 +64,10 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-/** What an answer follows from besides arguments and options: nothing else may be in it, no clock and no peer. */
+/**
+ * The data that a result depends on, besides arguments and options: it must depend on nothing else, such as the clock or
+ * peers.
+ */
 export type AnswerSource = 'chain' | 'chainAndMempool';
 
 export interface ParamDecl {
@@ -73,24 +76,24 @@ export interface ParamDecl {
   readonly type: ParamTypeName;
   readonly description: string;
   readonly required?: boolean;
-  /** The value `args` gets when the parameter is absent (already of the parsed type); shown in help. */
+  /** The value in `args` when the parameter is absent (already of the parsed type); shown in help. */
   readonly default?: unknown;
-  /** Shown instead of `default` where that is computed: `the tip`. */
+  /** Shown instead of `default` if that is computed: `the tip`. */
   readonly defaultText?: string;
-  /** Allowed values of a number, both ends included; outside it answers -8 `rangeError`. */
+  /** Allowed range of a number, both ends included; a value outside gives error -8 `rangeError`. */
   readonly range?: { readonly min: number; readonly max: number; readonly error?: string };
-  /** What error messages call the parameter, where the reference does not use its name. */
+  /** Name of the parameter in error messages, if it differs from the reference's parameter name. */
   readonly label?: string;
   /**
    * The JSON type is checked before any parameter is read, with error -3 `Expected type string, got number`
    * (`RPCTypeCheck`); with 'nullable' a null passes.
    */
   readonly strict?: boolean | 'nullable';
-  /** A null is read by the type (and mostly refused) instead of counting as absent. */
+  /** A null is parsed by the type (and mostly rejected) instead of counting as absent. */
   readonly nullIsValue?: boolean;
-  /** `run` gets a function that reads the value, and refuses it: something else is looked at before. */
+  /** `run` gets a function that parses the value or rejects it: for methods that check something else first. */
   readonly late?: boolean;
-  /** Overrides how the command line reads the word. */
+  /** Overrides how the command line parses the word. */
   readonly cli?: CliConversion;
 }
 
@@ -104,14 +107,14 @@ type ReadValue<P extends ParamDecl> = P extends { readonly required: true }
       : ParamValue<P['type']>
     : ParamValue<P['type']> | undefined;
 
-/** What `run` gets for the declared parameters. */
+/** The type of the arguments that `run` gets for the declared parameters. */
 export type ArgsOf<Params extends readonly ParamDecl[]> = {
   readonly [P in Params[number] as FirstName<P['name']>]: ArgValue<P>;
 };
 
 export type ParsedArgs = Readonly<Record<string, unknown>>;
 
-/** The declared methods; `MethodTable` of `table.ts`. */
+/** The declared methods; implemented by `MethodTable` of `table.ts`. */
 export interface DeclaredMethods {
   readonly methods: readonly RpcMethod[];
   find(name: string, profile: Profile): RpcMethod | undefined;
@@ -119,15 +122,15 @@ export interface DeclaredMethods {
   list(profile: Profile): RpcMethod[];
 }
 
-/** What one call knows of its surroundings. */
+/** The context of one call. */
 export interface RpcContext {
   readonly profile: Profile;
   readonly services: RpcServices;
-  /** Aborted when the client has gone or the node is stopping: long waits end on it. */
+  /** Aborted when the client has disconnected or the node is stopping: long waits must end then. */
   readonly signal: AbortSignal;
-  /** Waits for something that may take long, so that the call is in no one's way meanwhile (`-rpcthreads`). */
+  /** Waits for something that may take long, without occupying a slot for calls (`-rpcthreads`). */
   outOfTurn<T>(wait: () => Promise<T>): Promise<T>;
-  /** The wallet named by the path `/wallet/<name>`, decoded. */
+  /** The wallet name in the path `/wallet/<name>`, decoded. */
   readonly walletName: string | undefined;
   /** The methods, for `help` and `rpc.discover`. */
   readonly table: DeclaredMethods;
@@ -138,53 +141,53 @@ export interface RpcContext {
 export interface MethodDecl<Params extends readonly ParamDecl[]> {
   readonly name: string;
   readonly category: Category;
-  /** What it does: one or a few sentences. */
+  /** Description of the method: one or a few sentences. */
   readonly summary: string;
   readonly params: Params;
   readonly result: Schema;
   /** Arguments of examples, each as the words of a command line (`['"mindblown"', '1']`). */
   readonly examples?: readonly (readonly string[])[];
-  /** Profiles in which this declaration answers; default all. Two declarations may share a name over disjoint profiles. */
+  /** Profiles in which this declaration is used; default: all. Two declarations may share a name over disjoint profiles. */
   readonly profiles?: readonly Profile[];
-  /** Largest number of positional arguments, if the reference accepts more than it names. */
+  /** Maximum number of positional arguments, if the reference accepts more than it names. */
   readonly maxArgs?: number;
-  /** Answers -32 with `message` unless `-deprecatedrpc=<option>`; in the named profiles only. */
+  /** Returns error -32 with `message` unless `-deprecatedrpc=<option>`; in the named profiles only. */
   readonly deprecated?: {
-    /** Before arguments are counted, where the reference looks at its option first. */
+    /** Checked before arguments are counted, if the reference checks its option first. */
     readonly comesFirst?: boolean;
     readonly option: string;
     readonly message: string;
     readonly profiles?: readonly Profile[];
   };
-  /** Answers -32600 `Invalid request` to parameters that do not fit, in the lbcd profile, as lbcwallet does. */
+  /** Returns -32600 `Invalid request` for invalid parameters in the lbcd profile, like lbcwallet. */
   readonly refusesBriefly?: boolean;
   /**
-   * There is no such method where the node runs without wallets (`-disablewallet`). With `one` it is refused before its
-   * arguments are counted where no wallet is meant, or none that is there.
+   * The method does not exist if the node runs without wallets (`-disablewallet`). With `one`, a call without a usable
+   * wallet is rejected before its arguments are counted.
    */
   readonly needsWallet?: 'one' | 'any';
-  /** Answered during warm-up too (none of the reference's methods is). */
+  /** Available during warm-up too (none of the reference's methods is). */
   readonly duringWarmup?: boolean;
-  /** What alone the answer follows from, besides arguments and options: then it may be kept (`answerCache.ts`). */
+  /** The data that the result depends on, besides arguments and options: if set, the result may be cached (`answerCache.ts`). */
   readonly follows?: AnswerSource;
   /** With `follows`: finding the answer takes much longer than writing it, so that long answers are kept too. */
   readonly keepsLong?: boolean;
   /**
-   * Who may ask it in the web explorer (`-explorer`): `page` its pages alone, `console` visitors too, in the console. Without
-   * it the explorer never asks it. Only for methods that read: `test/lint/openMethods.test.ts` lists them.
+   * Callers allowed in the web explorer (`-explorer`): `page`: only its pages; `console`: also visitors, in the console.
+   * Without it the explorer never calls the method. Only for methods that read: `test/lint/openMethods.test.ts` lists them.
    */
   readonly explorer?: 'page' | 'console';
   /**
-   * What it has to do with chain and mempool, while blocks are exchanged for others (`onChain.ts`). What reads them and
-   * changes nothing is run again where that began before it had its answer; what does not ask them answers meanwhile.
-   * Without it, a method that `follows` them reads, and any other waits for the end and runs once.
+   * How the method uses chain and mempool, for calls during a reorg (`onChain.ts`). `reads`: it only reads them, and is
+   * repeated if a reorg begins before it has its result. `none`: it does not use them, and runs during a reorg. Default: a
+   * method that `follows` them reads; any other waits for the end and runs once.
    */
   readonly chainUse?: 'reads' | 'none';
-  /** `positional` is what was sent, unread. */
+  /** `positional` are the arguments as sent, not parsed. */
   run(ctx: RpcContext, args: ArgsOf<Params>, positional: readonly JsonValue[]): JsonOut | Promise<JsonOut>;
 }
 
-/** A declared method with its parameter types erased, as tables hold it. */
+/** A declared method with its parameter types erased, as stored in tables. */
 export interface RpcMethod extends Omit<MethodDecl<readonly ParamDecl[]>, 'run'> {
   run(ctx: RpcContext, args: ParsedArgs, positional: readonly JsonValue[]): JsonOut | Promise<JsonOut>;
 }

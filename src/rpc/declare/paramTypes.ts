@@ -1,7 +1,7 @@
 /**
- * The parameter types a method may declare: how each reads a JSON value, with the reference's errors. The types are
- * named for what the reference's methods call: `get_str`, `get_int`, `ParseHashV`, `AmountFromValue` and so on.
- * A wrong JSON type in `get_*` is error -1 there, in the `Parse*V` helpers -8, in amounts -3; so it is here.
+ * The parameter types of methods: each parses a JSON value, with the reference's errors. The types are named after the
+ * functions that the reference's methods call: `get_str`, `get_int`, `ParseHashV`, `AmountFromValue` and so on. As in the
+ * reference, a wrong JSON type gives error -1 in `get_*`, -8 in the `Parse*V` functions, and -3 in amounts.
  */
 import { isMoneyRange } from '../../consensus/limits.js';
 import { hashFromHex, isHex } from '../../util/bytes.js';
@@ -19,23 +19,23 @@ import { AT_ONCE_SIZE } from '../../util/slices.js';
 import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
 
 /**
- * How the command line turns a word into a value: as it is, as JSON, as JSON where it parses (a text or a number), or as
- * JSON where it begins as an array, an object or a quoted text does (a text, an array or an object).
+ * How the command line converts a word to a value. `string`: unchanged. `json`: as JSON. `auto`: as JSON if it parses (a
+ * text or a number). `text`: as JSON if it begins like an array, an object or a quoted text (a text, an array or an object).
  */
 export type CliConversion = 'string' | 'json' | 'auto' | 'text';
 
 interface ParamType<T> {
-  /** The word help shows. */
+  /** The type name shown in help. */
   readonly help: string;
-  /** JSON type that a strict declaration demands; null takes any. */
+  /** JSON type that a strict declaration requires; null: any. */
   readonly json: JsonTypeName | null;
   readonly cli: CliConversion;
-  /** Type of the generated client's argument. */
+  /** Type of the argument in the generated client. */
   readonly client: string;
   /** JSON Schema of the OpenRPC document. */
   readonly schema: Readonly<Record<string, unknown>>;
   parse(value: JsonValue, label: string): T;
-  /** How the lbcd profile reads it, where that is another way. */
+  /** Parser for the lbcd profile, if it differs. */
   parseInLbcd?(value: JsonValue): T;
 }
 
@@ -55,13 +55,13 @@ export function getBool(value: JsonValue): boolean {
   return value;
 }
 
-/** Characters of the longest 64-bit integer, its sign included. */
+/** Number of characters of the longest 64-bit integer, including the sign. */
 const LONGEST_INTEGER = 20;
 
 function integerText(value: JsonValue): string {
   if (!isJsonNumber(value)) throw misc('JSON value is not an integer as expected');
   const text = numberText(value);
-  // Longer ones are beyond 64 bits: they are not even read.
+  // Longer ones exceed 64 bits and are not parsed.
   if (text.length > LONGEST_INTEGER || !/^-?[0-9]+$/.test(text)) throw misc('JSON integer out of range');
   return text;
 }
@@ -107,7 +107,7 @@ export function parseHexParam(value: JsonValue, label: string): Buffer {
   return Buffer.from(text, 'hex');
 }
 
-/** The same in slices, for what is long by its nature. */
+/** The same in slices, for values that may be long. */
 export async function readHexParam(text: string, label: string): Promise<Buffer> {
   if (text.length <= AT_ONCE_SIZE) return parseHexParam(text, label);
   const bytes = await inSlices(decodeHexInSlices(text));
@@ -130,15 +130,19 @@ export function parseHashParam(value: JsonValue, label: string): Buffer {
 }
 
 /**
- * A hash from whatever hex digits the string begins with, the last 64 of them, zero-filled: the reference's lenient
- * reading, by which `getblock zz` looks for the zero hash and fails with -5. Source: `uint256S`, `base_blob::SetHex`.
+ * A hash from the hex digits at the start of the string: the last 64 of them, padded with zeros. This is the reference's
+ * lenient parsing, by which `getblock zz` searches for the zero hash and fails with -5. Source: `uint256S`,
+ * `base_blob::SetHex`.
  */
 export function parseLooseHash(value: JsonValue): Buffer {
   const digits = /^[ \f\n\r\t\v]*(?:0[xX])?([0-9a-fA-F]*)/.exec(getString(value))?.[1] ?? '';
   return hashFromHex(digits.slice(-64).padStart(64, '0'));
 }
 
-/** A hash from up to 64 hex digits, zero-filled. Source: lbcd `chainhash.NewHashFromStr`, rpcserver.go `rpcDecodeHexError`. */
+/**
+ * A hash from up to 64 hex digits, padded with zeros. Source: lbcd `chainhash.NewHashFromStr`, rpcserver.go
+ * `rpcDecodeHexError`.
+ */
 function parseLbcdHash(value: JsonValue): Buffer {
   const text = getString(value);
   if (/^[0-9a-fA-F]{0,64}$/.test(text)) return hashFromHex(text.padStart(64, '0'));
@@ -149,9 +153,8 @@ function parseLbcdHash(value: JsonValue): Buffer {
 const CLAIM_ID_DIGITS = 40;
 
 /**
- * A claim id or the beginning of one, in printed order: its digits in lower case, any number of them up to 40.
- * A `0x` in front counts among the 40; the rest is a whole id then only if that many are there. Source:
- * `ParseClaimtrieId`.
+ * A claim id or a prefix of one, in printed order: up to 40 digits, in lower case. A leading `0x` counts as two of the 40
+ * characters, so the rest is a complete id only if it has 40 digits itself. Source: `ParseClaimtrieId`.
  */
 export function parseClaimIdDigits(value: JsonValue, label: string): string {
   const text = typeof value === 'string' ? value : '';
@@ -183,7 +186,7 @@ function define<T>(type: ParamType<T>): ParamType<T> {
 
 const HASH_SCHEMA = { type: 'string', pattern: '^[0-9a-fA-F]{64}$' };
 
-/** Every declarable type by name. */
+/** All parameter types by name. */
 export const PARAM_TYPES = {
   string: define({
     help: 'string',
@@ -222,7 +225,7 @@ export const PARAM_TYPES = {
     parse: parseLooseHash,
     parseInLbcd: parseLbcdHash,
   }),
-  /** A claim id or the beginning of one: its digits in lower case. */
+  /** A claim id or a prefix of one: its digits in lower case. */
   claimIdDigits: define({
     help: 'string',
     json: 'string',
@@ -309,7 +312,7 @@ export const PARAM_TYPES = {
     schema: { type: 'array' },
     parse: getArray,
   }),
-  /** A string or a number that the method reads itself, where the reference looks at it after other things. */
+  /** A string or a number that the method itself parses, since the reference parses it after other checks. */
   unreadString: define({
     help: 'string',
     json: 'string',
@@ -326,7 +329,7 @@ export const PARAM_TYPES = {
     schema: { type: 'integer' },
     parse: (value: JsonValue): JsonValue => value,
   }),
-  /** A list; a null is passed on, for methods that refuse it in their own words. */
+  /** A list; a null is passed to methods that reject it with their own message. */
   arrayOrNull: define({
     help: 'json array',
     json: 'array',
@@ -335,7 +338,7 @@ export const PARAM_TYPES = {
     schema: { type: 'array' },
     parse: (value: JsonValue): JsonValue[] | null => (value === null ? null : getArray(value)),
   }),
-  /** A list or an object, unread. */
+  /** A list or an object, not parsed. */
   arrayOrObject: define({
     help: 'json array or object',
     json: null,
@@ -344,7 +347,7 @@ export const PARAM_TYPES = {
     schema: { oneOf: [{ type: 'array' }, { type: 'object' }] },
     parse: (value: JsonValue): JsonValue => value,
   }),
-  /** A text or an array of texts, unread. */
+  /** A text or an array of texts, not parsed. */
   textOrArray: define({
     help: 'string or json array',
     json: null,
@@ -362,7 +365,7 @@ export const PARAM_TYPES = {
     schema: { oneOf: [{ type: 'string' }, { type: 'array' }, { type: 'object' }] },
     parse: (value: JsonValue): JsonValue => value,
   }),
-  /** Whatever JSON was sent. The command line takes JSON alone; where a text may be sent, declare another type. */
+  /** Any JSON value. The command line accepts only JSON; use another type if texts are allowed. */
   any: define({
     help: 'any',
     json: null,
@@ -375,5 +378,5 @@ export const PARAM_TYPES = {
 
 export type ParamTypeName = keyof typeof PARAM_TYPES;
 
-/** The value that `run` gets for a parameter of the type. */
+/** The type of the value that `run` gets for a parameter. */
 export type ParamValue<K extends ParamTypeName> = ReturnType<(typeof PARAM_TYPES)[K]['parse']>;

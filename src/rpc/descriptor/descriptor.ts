@@ -1,6 +1,6 @@
 /**
- * Output descriptors: the language in which `scantxoutset` is told what to look for. Parsing, and the output scripts
- * that a descriptor stands for. Source: Core 0.17 script/descriptor.cpp.
+ * Output descriptors: the language that describes the search of `scantxoutset`. Parses a descriptor and generates its output
+ * scripts. Source: Core 0.17 script/descriptor.cpp.
  */
 import { hash160, sha256 } from '../../crypto/hash.js';
 import { decodeDestination, type AddressPrefixes } from '../../script/address.js';
@@ -9,26 +9,26 @@ import { fromHex, isHex, type Bytes } from '../../util/bytes.js';
 import { parseKeyExpression, parseUint32, type KeyExpression } from './keyExpression.js';
 
 export interface Descriptor {
-  /** Whether it stands for other scripts at each position. */
+  /** Whether the scripts differ by position. */
   readonly isRange: boolean;
-  /** The scripts at a position, or null when only a private key could derive them. */
+  /** The scripts at a position, or null when they can only be derived with a private key. */
   scriptsAt(position: number): Buffer[] | null;
 }
 
-/** Where in a descriptor an expression stands: some are allowed in some places only. */
+/** The position of an expression in a descriptor: some expressions are allowed only in certain positions. */
 type Place = 'top' | 'sh' | 'wsh';
 
 const MAX_MULTISIG_KEYS = 16;
-/** Keys of a multisig that is not wrapped; more would not be relayed. */
+/** Maximum number of keys of a bare multisig; more would not be relayed. */
 const MAX_BARE_MULTISIG_KEYS = 3;
-/** Largest redeem script (an element of the stack), and what a multisig takes besides its keys. */
+/** Maximum size of a redeem script (a stack element), and the size of a multisig script without its keys. */
 const MAX_REDEEM_SCRIPT_SIZE = 520;
 const MULTISIG_OVERHEAD = 3;
 const COMPRESSED_SIZE = 33;
-/** More than the characters of all keys of a multisig with the deepest paths. */
+/** Upper limit of the characters of all keys of a multisig with the deepest paths. */
 const MAX_KEYS_CHARS = 1 << 17;
 
-/** Splits off the expression at the beginning: up to a comma or a closing parenthesis outside of parentheses. */
+/** Splits off the first expression: up to a comma or a closing parenthesis at the top level. */
 function splitExpression(text: string): [expression: string, rest: string] {
   let depth = 0;
   let end = 0;
@@ -41,7 +41,7 @@ function splitExpression(text: string): [expression: string, rest: string] {
   return [text.slice(0, end), text.slice(end)];
 }
 
-/** The arguments when the expression is a call of that function. */
+/** The arguments, if the expression is a call of that function. */
 function argumentsOf(name: string, expression: string): string | null {
   const isCall = expression.startsWith(`${name}(`) && expression.endsWith(')');
   return isCall ? expression.slice(name.length + 1, -1) : null;
@@ -70,7 +70,7 @@ function singleKey(key: KeyExpression | null, scriptsOf: (publicKey: Bytes) => B
   };
 }
 
-/** Everything that a key can be paid by. */
+/** All scripts that pay to a key. */
 function comboScripts(key: Bytes): Buffer[] {
   const scripts = [scriptForPublicKey(key), payToKeyHash(key)];
   if (key.length !== COMPRESSED_SIZE) return scripts;
@@ -93,7 +93,7 @@ class Parser {
     this.prefixes = prefixes;
   }
 
-  /** The descriptor that the whole text is. */
+  /** Parses the whole text as a descriptor. */
   whole(text: string, place: Place): Descriptor | null {
     const [expression, rest] = splitExpression(text);
     return rest === '' ? this.expression(expression, place) : null;
@@ -141,7 +141,7 @@ class Parser {
     const keys: KeyExpression[] = [];
     const most = place === 'top' ? MAX_BARE_MULTISIG_KEYS : MAX_MULTISIG_KEYS;
     for (let rest = tail; rest !== '';) {
-      // One key too many is enough, whatever it is.
+      // One key too many is enough to reject it.
       if (keys.length === most || !rest.startsWith(',')) return null;
       const [expression, after] = splitExpression(rest.slice(1));
       const key = this.key(expression, place !== 'wsh');
@@ -163,8 +163,8 @@ class Parser {
 }
 
 /**
- * The descriptor, or null when the text is none of this network. One that is longer than any with keys can be is a script
- * or nothing: what would be searched in it again and again is not looked for.
+ * The descriptor, or null when the text is not one for this network. A text longer than any descriptor with keys is only
+ * parsed as a raw script, to avoid slow repeated searches.
  */
 export function parseDescriptor(text: string, prefixes: AddressPrefixes): Descriptor | null {
   if (text.length > MAX_KEYS_CHARS) {

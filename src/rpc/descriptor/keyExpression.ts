@@ -1,6 +1,6 @@
 /**
- * The keys of an output descriptor: a public key in hex, a private key, or an extended key with a path which may end in
- * a range. Source: Core 0.17 script/descriptor.cpp `ParsePubkey`, `BIP32PubkeyProvider`.
+ * The keys of an output descriptor: a public key in hex, a private key, or an extended key with a path that may end in a
+ * range. Source: Core 0.17 script/descriptor.cpp `ParsePubkey`, `BIP32PubkeyProvider`.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import type { AddressPrefixes } from '../../script/address.js';
@@ -12,21 +12,21 @@ import { fromHex, isHex, type Bytes } from '../../util/bytes.js';
 const COMPRESSED_SIZE = 33;
 const PREFIX_SIZE = 4;
 /**
- * The key, 255 steps, and what is at each: the depth of a key is one byte (BIP32). The reference lets it run over and takes
- * as long as the path is.
+ * The key, 255 steps and the range: the depth of a key is one byte (BIP32). The reference lets it overflow, and its time
+ * grows with the path.
  */
 const MAX_ELEMENTS = 257;
 
 export interface KeyExpression {
-  /** Whether it stands for a key at every position. */
+  /** Whether the keys differ by position. */
   readonly isRange: boolean;
-  /** Bytes of its keys. */
+  /** Size of its keys in bytes. */
   readonly size: number;
-  /** The key at a position, or null when only a private key could derive it. */
+  /** The key at a position, or null when it can only be derived with a private key. */
   keyAt(position: number): Bytes | null;
 }
 
-/** Decimal digits up to 2^32 - 1, with a sign of plus allowed; null for anything else. Source: `ParseUInt32`. */
+/** Parses decimal digits up to 2^32 - 1, with an optional plus sign; null for other text. Source: `ParseUInt32`. */
 export function parseUint32(text: string): number | null {
   if (!/^\+?[0-9]{1,20}$/.test(text)) return null;
   const value = Number(text);
@@ -46,7 +46,7 @@ function decodeExtendedKey(text: string, prefixes: AddressPrefixes): ExtendedKey
   return prefix === prefixes.extPublic ? parseExtendedKey(bytes, false) : null;
 }
 
-/** Child numbers of a path's elements, or null when one is none. */
+/** Child numbers of a path's elements, or null if one is invalid. */
 function parsePath(elements: readonly string[]): number[] | null {
   const path: number[] = [];
   for (const element of elements) {
@@ -80,7 +80,7 @@ class DerivedKeys implements KeyExpression {
   }
 }
 
-/** Null when the text is not a key of this network, or an uncompressed one where that is not allowed. */
+/** Null when the text is not a key of this network, or is an uncompressed key where that is not allowed. */
 export function parseKeyExpression(
   text: string,
   allowUncompressed: boolean,

@@ -1,4 +1,4 @@
-/** Blocks and headers as answers show them. Source: lbrycrd rpc/blockchain.cpp `blockheaderToJSON`, `blockToJSON`. */
+/** Blocks and headers in RPC results. Source: lbrycrd rpc/blockchain.cpp `blockheaderToJSON`, `blockToJSON`. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { BlockHeader } from '../../primitives/header.js';
@@ -134,7 +134,7 @@ function tailAnswer(
   };
 }
 
-/** lbcd writes no zeros in front. */
+/** lbcd omits leading zeros. */
 function workAnswer(hex: string, view: View | undefined): string {
   return view?.profile === 'lbcd' ? hex.replace(/^0+(?=.)/, '') : hex;
 }
@@ -143,7 +143,7 @@ export function headerAnswer(reader: ChainReader, id: number, header: BlockHeade
   const { headers } = reader;
   const { active } = reader.chain.index;
   const next = active.next(id);
-  // Written out: putting objects together takes longer than all that is in them.
+  // Written field by field: spreading objects takes longer than computing all their fields.
   return {
     hash: hashToHex(headers.hash(id)),
     confirmations: confirmationsOf(reader, id),
@@ -159,7 +159,7 @@ export function headerAnswer(reader: ChainReader, id: number, header: BlockHeade
     difficulty: difficultyAnswer(header.bits, view),
     chainwork: workAnswer(headers.workHex(id), view),
     nTx: headers.txCount(id),
-    // lbcd shows that of the genesis block too, which is zero.
+    // lbcd includes it for the genesis block too, as zero.
     previousblockhash:
       headers.prev(id) === NO_HEADER && view?.profile !== 'lbcd' ? undefined : hashToHex(header.prevHash),
     nextblockhash: next === NO_HEADER ? undefined : hashToHex(headers.hash(next)),
@@ -175,12 +175,12 @@ export interface BlockAnswerOptions {
   readonly texts: BlockTextCache | null;
 }
 
-/** Where the text of such transactions is kept; null if they are not shown alike at all times, or none is. */
+/** The cache for the text of such transactions; null if their text is not constant, or there is no cache. */
 function textsFor({ context, withTransactions, texts }: BlockAnswerOptions): BlockTextCache | null {
   return withTransactions && context.profile !== 'lbcd' && !context.metadata ? texts : null;
 }
 
-/** The answer about a block whose text is kept; null for others. */
+/** The result for a block whose text is cached; null for others. */
 export function keptBlockAnswer(
   reader: ChainReader,
   id: number,
@@ -190,7 +190,7 @@ export function keptBlockAnswer(
   return kept === undefined ? null : answerOf(reader, id, kept, rawJson(kept.transactions), options);
 }
 
-/** A block's answer. The transactions are made while it is written. */
+/** The result for a block. Its transactions are formatted while it is written. */
 export function blockAnswer(
   reader: ChainReader,
   id: number,
@@ -236,15 +236,15 @@ function* txidsOf({ parsed }: LoadedBlock): Generator<JsonOut> {
   for (let n = 0; n < parsed.txCount; n++) yield hashToHex(txidAt(parsed, n));
 }
 
-/** What lbcd reports the block with each transaction in it. */
+/** The block fields that lbcd adds to each transaction of a block. */
 function placeInBlock(reader: ChainReader, id: number, { timeSec }: BlockHeader): Record<string, JsonOut> {
   const blockhash = hashToHex(reader.headers.hash(id));
   return { blockhash, confirmations: confirmationsOf(reader, id), time: timeSec, blocktime: timeSec };
 }
 
 /**
- * Each as text, which is written in one go where a transaction is small; the reader of the answer stops between them. What is
- * the same at all times is kept once it was written whole.
+ * Each transaction as text, serialized at once if it is small; the writer pauses between them. Constant text is cached after
+ * it was written completely.
  */
 function* transactionsOf(
   id: number,
@@ -254,7 +254,7 @@ function* transactionsOf(
 ): Generator<JsonOut> {
   const { parsed, header } = block;
   const texts = textsFor(options);
-  /** What was written so far; null once it will not be kept. */
+  /** Text written so far; null once it can no longer be cached. */
   let written: string[] | null = texts ? [] : null;
   let chars = 0;
   for (let n = 0; n < parsed.txCount; n++) {

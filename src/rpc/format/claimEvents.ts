@@ -1,5 +1,5 @@
 /**
- * The account of one thing that a block did to a claim, a support or a name: the same in notifications and in the answer of
+ * The JSON for an event of a claim, a support or a name in a block: the same in notifications and in the result of
  * `getblockevents`. The fields are described in docs/notifications.md.
  */
 import { decodeUtf8 } from '../../claimtrie/unicode/utf8.js';
@@ -59,13 +59,13 @@ export const CLAIM_EVENT_SCHEMA = t.named(
   }),
 );
 
-/** Where the outputs of a block are, and how what they say is shown (`-claimmetadata`). */
+/** Access to the outputs of a block, and the formatting of their values (`-claimmetadata`). */
 export interface ClaimValues {
   readonly block: Pick<LoadedBlock, 'raw' | 'parsed'>;
   readonly metadata: ClaimMetadata;
 }
 
-/** The block that events are of. */
+/** The block of the events. */
 export interface EventsOfBlock {
   /** Wire order. */
   readonly hash: Bytes;
@@ -74,7 +74,7 @@ export interface EventsOfBlock {
   readonly isConnected: boolean;
 }
 
-/** Makes the account of any of a block's events, by its number. */
+/** Returns a function that formats an event of the block by its number. */
 export function claimEventShower(
   { hash, height, events, isConnected }: EventsOfBlock,
   values: ClaimValues | null,
@@ -109,10 +109,10 @@ function claimFields(event: ClaimEvent): Fields {
   };
 }
 
-/** The values of the outputs that a block's events are about. */
+/** The values of the outputs in a block's events. */
 class ShownValues {
   private readonly values: ClaimValues;
-  /** Transactions of the block by id, a byte a character. */
+  /** Indexes of the block's transactions by txid, one character per byte. */
   private places: Map<string, number> | null = null;
 
   constructor(values: ClaimValues) {
@@ -141,12 +141,12 @@ class ShownValues {
   }
 }
 
-/** Whether `isSupport` says more than the event's own name. */
+/** Whether `isSupport` adds information to the event's name. */
 function isAboutOutput({ type }: ClaimEvent): boolean {
   return type === 'activation' || type === 'abandon' || type === 'expiration';
 }
 
-/** The bytes in hex are beside a name that text cannot show. */
+/** If a name is not valid text, its bytes in hex are added. */
 function nameFields(name: Bytes): Fields {
   return { name: nameText(name), namehex: decodeUtf8(name, []) ? undefined : toHex(name) };
 }

@@ -1,7 +1,7 @@
 /**
- * What the values of claims and supports say, beside their bytes in answers (`-claimmetadata`). Decoded one at a time as
- * the answer is written, with turns for others in between: neither time nor memory grows with what a name or a block has
- * of them. A signature is shown as it is there and not compared with the channel's key.
+ * Decoded values of claims and supports, in addition to their bytes in results (`-claimmetadata`). Values are decoded one at
+ * a time while the result is written, with pauses for the event loop: neither blocking time nor memory grows with their
+ * number. A signature is included as stored, and not verified against the channel's key.
  */
 import { decodeClaim } from '../../metadata/claim.js';
 import { claimToJson, supportToJson } from '../../metadata/claimJson.js';
@@ -21,12 +21,12 @@ import type { RpcNodeOptions } from '../../interfaces/services.js';
 import { addressPrefixes } from './addresses.js';
 
 const SUPPORT = 'support';
-/** The purchase of an output of data that says which claim was bought. */
+/** Member for a purchase: an output with data that names the claim bought. */
 const PURCHASE = 'purchase';
 const KINDS = ['stream', 'channel', 'repost', 'collection', SUPPORT, PURCHASE] as const;
 const CLAIM_ID_BYTES = 20;
 
-/** The member `metadata` of an answer about an output. */
+/** The member `metadata` in the result for an output. */
 export const METADATA: OptionalSchema = t.optional(
   t.named(
     'ClaimMetadata',
@@ -41,7 +41,7 @@ export const METADATA: OptionalSchema = t.optional(
   'with -claimmetadata, when there is a value',
 );
 
-/** Whose values are longer is not an output that could be spent: nothing more is read of them. */
+/** An output with a longer value could not be spent: such a value is not decoded. */
 const MAX_VALUE_BYTES = MAX_SCRIPT_SIZE;
 
 interface Decoded {
@@ -51,10 +51,10 @@ interface Decoded {
   readonly value: JsonOut;
 }
 
-/** Metadata writer for one answer. */
+/** Formats the metadata of one result. */
 export class ClaimMetadata {
   private readonly prefixes: AddressPrefixes;
-  /** When this answer let others run the last time. */
+  /** Time of the last pause. */
   private sinceMs = performance.now();
 
   constructor(prefixes: AddressPrefixes) {
@@ -66,20 +66,20 @@ export class ClaimMetadata {
     return options.claimMetadata ? new ClaimMetadata(addressPrefixes(params)) : null;
   }
 
-  /** What a value says; undefined without one. */
+  /** The decoded value; undefined without a value. */
   ofValue(value: Bytes | undefined, isSupport: boolean): JsonOut | undefined {
     if (value === undefined) return undefined;
     return jsonObject(this.members(value, isSupport));
   }
 
-  /** The same of an output's script, which may say what was bought. */
+  /** The same for an output script, which may contain a purchase. */
   ofScript(script: Bytes): JsonOut | undefined {
     if (script[0] === OP.OP_RETURN) return purchaseIn(script);
     const claim = decodeClaimScript(script);
     return this.ofValue(claim?.value, claim?.kind === SUPPORT);
   }
 
-  /** What one value says, decoded at once. */
+  /** Decodes one value synchronously. */
   now(value: Bytes, isSupport: boolean): Record<string, JsonOut> {
     if (value.length > MAX_VALUE_BYTES) return { error: `The value has more than ${MAX_VALUE_BYTES} bytes` };
     try {
@@ -120,7 +120,7 @@ export interface MetadataDeps {
   readonly options: Pick<RpcNodeOptions, 'claimMetadata'>;
 }
 
-/** What an output of data says was bought; undefined if it says nothing of the kind, for data may be anything. */
+/** The purchase in a data output; undefined if it is not one, since data may be anything. */
 function purchaseIn(script: Bytes): JsonOut | undefined {
   if (script.length < 2 || script.length > MAX_VALUE_BYTES || nextOp(script, 1) !== script.length)
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * What lists show of a claim or support beside its amounts: names, and of its value kind, title and channel. Nothing of
- * the value is longer here than a line of text; values themselves are in the answers about one claim.
+ * The fields of a claim or support in lists, besides its amounts: names, and from its value the kind, title and channel.
+ * Every field of the value is limited to a line of text; complete values are in the results for single claims.
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
@@ -15,7 +15,7 @@ import { t, type SchemaFields } from '../../schema/schema.js';
 import { nameHex } from './claimsExplorer.js';
 import { nameText } from './claimsText.js';
 
-/** Characters of a title that are shown. Arbitrary: a line of text. */
+/** Maximum length of a title. Arbitrary: a line of text. */
 const TITLE_CHARS = 200;
 
 export const CLAIM_KINDS = ['stream', 'channel', 'repost', 'collection', 'support'] as const;
@@ -40,7 +40,7 @@ export interface BriefValue {
 
 const NOTHING: BriefValue = {};
 
-/** What a value says of itself; empty if it cannot be decoded. */
+/** The brief fields of a value; empty if it cannot be decoded. */
 export function briefValue(value: Bytes | undefined, isSupport: boolean): BriefValue {
   if (value === undefined || value.length > MAX_SCRIPT_SIZE) return NOTHING;
   try {
@@ -65,7 +65,7 @@ export const NAME_FIELDS: SchemaFields = {
   normalized_name: t.optional(t.str('the name as it is filed'), 'when that is another'),
 };
 
-/** A name as an output has it, and as it is filed after block `height`. */
+/** A name as in the output script, and as stored after block `height`. */
 export function nameAnswer(
   name: Bytes,
   rules: ClaimRules,

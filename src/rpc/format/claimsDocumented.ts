@@ -1,9 +1,9 @@
 /**
- * Claims as the interface document shows them (its sections 2.1, 2.2, 2.4): exact names, amounts in coins, the name of
- * every claim. Beyond the document there are `address`, `bid`, `sequence`, `blockhash` (of the block with the output),
- * `expiration height`, the pending amount, and `pruned`: the output is spent and its block gone, so that the value, null
- * then, and the address are not known any more. `getclaimsforname` also shows lbrycrd's names, with amounts in satoshis, for
- * none of them is taken there. The answers about one claim do not: their `amount` is in coins, lbrycrd's in satoshis.
+ * Claims in the format of the interface document (sections 2.1, 2.2, 2.4): exact names, amounts in coins, the name of every
+ * claim. Additional fields are `address`, `bid`, `sequence`, `blockhash` (of the block with the output), `expiration
+ * height`, the pending amount, and `pruned`: the output is spent and its block pruned, so the value (then null) and the
+ * address are unknown. `getclaimsforname` also includes lbrycrd's names, with amounts in satoshis, since they do not
+ * conflict there. The results for single claims do not: their `amount` is in coins, lbrycrd's in satoshis.
  */
 import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -33,7 +33,7 @@ const BLOCK_HASH = t.hash('the block with the output');
 const BID = t.int('place by effective amount; 0 is the best');
 const SEQUENCE = t.int('place by height; 0 is the oldest');
 
-/** The names of the same facts in the two families of answers. */
+/** The names of the same fields in the two formats. */
 interface Naming {
   readonly height: string;
   readonly validAtHeight: string;
@@ -58,7 +58,7 @@ const HUNGARIAN: Naming = {
   pendingAmount: 'nPendingAmount',
 };
 
-/** The same facts of an output under lbrycrd's names, where no name is taken. */
+/** The same output fields under lbrycrd's names, where they do not conflict. */
 const LBRYCRD_OUTPUT_FIELDS: SchemaFields = {
   txId: t.hash('as txid; this and what follows as lbrycrd names it'),
   height: t.int('as nHeight'),
@@ -161,7 +161,7 @@ export interface DocumentedDeps extends OutputDeps {
   readonly claims: Pick<ClaimReader, 'rules'>;
 }
 
-/** What an answer shows of any output. */
+/** The fields of any output in a result. */
 interface OutputFacts {
   readonly txid: string;
   readonly amount: JsonOut;
@@ -174,8 +174,8 @@ interface OutputFacts {
 }
 
 /**
- * Shapes the items of one answer. The objects are written out field by field, once for each family of names: putting them
- * together from parts, with computed names, takes several times as long.
+ * Formats the items of one result. The objects are written field by field, once for each format: spreading objects with
+ * computed names takes several times as long.
  */
 class Shaper {
   private readonly rules: ClaimRules;
@@ -184,7 +184,7 @@ class Shaper {
   private readonly txids = new TxidTexts();
   private readonly blockHashes: BlockHashTexts;
 
-  /** `items` are all that will be shown: the hashes of their blocks are read now. */
+  /** `items` are all items of the result: the hashes of their blocks are read now. */
   constructor(deps: DocumentedDeps, outputs: ClaimOutputs, items: readonly OutputInfo[], naming: Naming) {
     this.rules = deps.claims.rules;
     this.outputs = outputs;
@@ -300,7 +300,7 @@ class Shaper {
   }
 }
 
-/** Answer of the methods about one claim of a name. */
+/** Result of the methods for one claim of a name. */
 export function documentedClaim(
   deps: DocumentedDeps,
   info: Pick<NameInfo, 'name' | 'lastTakeoverHeight'>,
@@ -314,7 +314,7 @@ export function documentedClaim(
   }));
 }
 
-/** Answer of `getclaimsforname`, as of block `height` with the hash `blockHash`. */
+/** Result of `getclaimsforname`, as of block `height` with the hash `blockHash`. */
 export function documentedName(
   deps: DocumentedDeps,
   info: NameInfo,

@@ -1,6 +1,6 @@
 /**
- * Names, their past and what comes, as `listnames`, `getnamehistory` and `listupcoming` show them: the same in all
- * profiles, with the words of the claim notifications (docs/notifications.md) for the same things.
+ * Names, their history and upcoming events for `listnames`, `getnamehistory` and `listupcoming`: the same in all profiles,
+ * with the terms of the claim notifications (docs/notifications.md).
  */
 import { isUtf8 } from 'node:buffer';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -23,7 +23,7 @@ import { nameText } from './claimsText.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
-/** Which block an answer is of. */
+/** The fields for the block of a result. */
 export const OF_BLOCK_FIELDS: SchemaFields = {
   height: t.int('the height of the block that the answer is of'),
   blockhash: t.hash('that block'),
@@ -32,7 +32,7 @@ export const OF_BLOCK_FIELDS: SchemaFields = {
 const NORMALIZED_NAME = t.str('the name as it is filed: normalized, from the fork on');
 export const NAME_HEX = t.optional(t.hex('its bytes'), 'when text cannot show the name');
 
-/** The bytes of a name, where its text is an escape of them. */
+/** The bytes of a name in hex, if its text is escaped. */
 export function nameHex(name: Bytes): string | undefined {
   return isUtf8(name) ? undefined : toHex(name);
 }
@@ -154,7 +154,7 @@ function itemFields(item: Item): Answer {
   };
 }
 
-/** Event as of block `height`, without later changes of the item. */
+/** An event as of block `height`, without later changes of the item. */
 function eventAnswer({ type, item, isActive, replaces, otherName }: NameEvent, height: number): Answer {
   const { activated, dueHeight } = item;
   return {
@@ -251,7 +251,7 @@ export function upcomingEvent({ name, event }: UpcomingEvent): Answer {
   };
 }
 
-/** The fields of `OF_BLOCK_FIELDS`. */
+/** The values of the fields in `OF_BLOCK_FIELDS`. */
 export function ofBlock({ headers }: Pick<ChainReader, 'headers'>, id: number, height: number): Answer {
   return { height, blockhash: hashToHex(headers.hash(id)) };
 }

@@ -1,6 +1,6 @@
 /**
- * Claims as lbcd shows them: lower case, amounts in satoshis, no `supports` where there are none, and `claims` null if
- * there are none. Source: lbcd rpcclaimtrie.go, btcjson/claimcmds.go, claimtrie/node/node.go.
+ * Claims in lbcd's format: lower case, amounts in satoshis, no `supports` if there are none, and `claims` null if there are
+ * none. Source: lbcd rpcclaimtrie.go, btcjson/claimcmds.go, claimtrie/node/node.go.
  *
  * Difference from lbcd: values need no transaction index.
  */
@@ -15,7 +15,7 @@ import type { ClaimOutputs } from './claimsOutput.js';
 import { type OutputDeps, readOutputs } from '../lookup/outputScripts.js';
 import { nameTextWithReplacements } from './claimsText.js';
 
-/** Longer lists are made as they are sent. */
+/** Longer lists are created while they are sent. */
 const LISTED_AT_ONCE = 64;
 
 type Answer = Record<string, JsonOut | undefined>;
@@ -55,13 +55,13 @@ export const LBCD_NAME_SCHEMA = t.object({
   ]),
 });
 
-/** A claim with its place in lbcd's order, in which pending claims stand among the active ones. */
+/** A claim with its rank in lbcd's order, in which pending claims are listed among the active ones. */
 export interface RankedClaim {
   readonly claim: ClaimInfo;
   readonly bid: number;
 }
 
-/** Pending claims count with their valid supports only. Source: `SortClaimsByBid`. */
+/** Pending claims are ranked by their valid supports only. Source: `SortClaimsByBid`. */
 export function rankByBid(claims: readonly ClaimInfo[]): RankedClaim[] {
   return claims
     .map((claim) => ({
@@ -117,11 +117,11 @@ function* answersOf<T>(items: Iterable<T>, answer: (item: T) => JsonOut): Genera
 }
 
 export interface ChosenClaims {
-  /** Claims to show, each once. */
+  /** Claims to format, without duplicates. */
   readonly claims: readonly RankedClaim[];
-  /** The order in which they are shown, and how often; theirs, by default. */
+  /** The claims in output order, possibly repeated; default: `claims`. */
   readonly shown?: Iterable<RankedClaim>;
-  /** How many that is at most. */
+  /** Maximum number of claims in `shown`. */
   readonly shownCount?: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Claims as lbrycrd 0.17.3 shows them: camel case, amounts in satoshis, names from its index of living claims, values
+ * Claims in the format of lbrycrd 0.17.3: camel case, amounts in satoshis, names from its index of living claims, values
  * from the unspent outputs. Source: rpc/claimtrie.cpp `claimToJSON`, `supportToJSON`, `claimAndSupportsToJSON`.
  */
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
@@ -43,7 +43,7 @@ const CLAIM_FIELDS: SchemaFields = {
   sequence: t.int('place by height; 0 is the oldest'),
 };
 
-/** Result of the methods that answer with one claim. */
+/** Result of the methods that return one claim. */
 export const LBRYCRD_CLAIM_SCHEMA = t.union([
   { when: 'when there is no such claim', schema: t.object({}) },
   {
@@ -82,13 +82,13 @@ export const LBRYCRD_ENTRY_SCHEMA = t.named(
   }),
 );
 
-/** What the answers about some items of a name need besides the items. */
+/** Data needed to format items of a name, besides the items. */
 interface Sources {
   readonly outputs: ClaimOutputs;
   readonly txids: TxidTexts;
   /** Names by claim id. */
   readonly names: ReadonlyMap<string, Bytes>;
-  /** Items that are filed although their output is spent. */
+  /** Stored items whose output is spent. */
   readonly spent: ReadonlySet<OutputInfo>;
 }
 
@@ -119,7 +119,7 @@ function aliveNames(deps: OrphanDeps, claims: readonly OutputInfo[]): MaybePromi
   });
 }
 
-/** The names of all claims of an info, which may be shown again as long as the tip stays. */
+/** The names of all claims of an info, which may be reused while the tip does not change. */
 const namesOfInfo = new WeakMap<NameInfo, Map<string, Bytes>>();
 
 async function aliveNamesOf(deps: OrphanDeps, info: NameInfo): Promise<Map<string, Bytes>> {
@@ -187,7 +187,7 @@ function claimAnswer(claim: ClaimInfo, sources: Sources): Answer {
   };
 }
 
-/** Answer of the methods about one claim of a name, as of block `height`. */
+/** Result of the methods for one claim of a name, as of block `height`. */
 export function lbrycrdClaim(
   deps: OrphanDeps,
   info: Pick<NameInfo, 'name' | 'lastTakeoverHeight'>,

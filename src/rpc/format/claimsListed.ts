@@ -1,4 +1,4 @@
-/** Bids for a name and supports of a claim as lists show them, page by page. */
+/** Pages of bids for a name and of supports of a claim, for lists. */
 import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -63,7 +63,7 @@ function outputFields(rules: DocumentedDeps['claims']['rules'], item: OutputInfo
   };
 }
 
-/** What the active supports of a claim add up to. */
+/** The sum of a claim's active supports. */
 export function supportAmount({ amount, active, effectiveAmount }: ClaimInfo): bigint {
   return effectiveAmount - (active ? amount : 0n);
 }

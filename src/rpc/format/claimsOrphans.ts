@@ -1,9 +1,9 @@
 /**
- * Claims and supports that are filed although their output is spent, which the reference shows without value and
- * address: it looks these up among the unspent outputs.
- * QUIRK: near the normalization fork the reference looks for what a block spends under the normalized name already where
- * the item is queued under the other, or the other way round, and does not find it; the item enters the trie all the
- * same. Source: claimtrie.cpp `remove`, `adjustNameForValidHeight`. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
+ * Claims and supports that are stored although their output is spent. The reference returns them without value and address,
+ * since it reads these from the unspent outputs. QUIRK: near the normalization fork, the reference looks for a spent item
+ * under the normalized name while it is queued under the raw one, or the reverse, and does not find it; the item still
+ * enters the trie. Source: claimtrie.cpp `remove`, `adjustNameForValidHeight`. Test:
+ * test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { normalizeName } from '../../claimtrie/normalize.js';
@@ -24,7 +24,10 @@ export interface OrphanDeps extends OutputDeps {
   readonly claims: ClaimReader;
 }
 
-/** Whether the reference could have missed a spend of an item. The items of a name mostly have the same name. */
+/**
+ * Whether the reference could have missed the spend of an item. Cached, since the items of a name mostly have the same raw
+ * name.
+ */
 class NearFork {
   private readonly fork: number;
   private name: Bytes | null = null;
@@ -46,7 +49,7 @@ class NearFork {
 
 const pointOf = ({ txid, n }: OutputInfo): string => pointKey(txid, n);
 
-/** The outpoints of everything that is filed under a name. */
+/** The outpoints of all items stored under a name. */
 function filedPoints({ claims, supportsWithoutClaim }: NameInfo): Set<string> {
   const points = new Set(supportsWithoutClaim.map(pointOf));
   for (const claim of claims) {
@@ -56,7 +59,7 @@ function filedPoints({ claims, supportsWithoutClaim }: NameInfo): Set<string> {
   return points;
 }
 
-/** Items that a block up to height `to` spends, if on disk. Each block is read once. */
+/** Items spent by a block up to height `to`, if the blocks are on disk. Each block is read once. */
 async function spentWithin(
   { chain }: OrphanDeps,
   items: readonly OutputInfo[],
@@ -85,8 +88,8 @@ async function spentWithin(
 }
 
 /**
- * Those of a name's items, as they were filed after block `height`, whose output was not unspent then. At once where no item is
- * near the fork.
+ * The items of a name, as stored after block `height`, whose output was already spent at that height. Synchronous if no item
+ * is near the fork.
  */
 export function spentItems(
   deps: OrphanDeps,
@@ -98,14 +101,14 @@ export function spentItems(
   const nearFork = new NearFork(deps.claims);
   const near: OutputInfo[] = [];
   for (const item of items) {
-    // Rolling back over the fork leaves some of its block's items behind, whose outputs are not there yet.
+    // Disconnecting the fork block leaves some of its items in the trie, whose outputs do not exist yet.
     if (item.height > height) spent.add(item);
     if (nearFork.has(item)) near.push(item);
   }
   return near.length === 0 ? spent : addSpent(deps, name, near, height, spent);
 }
 
-/** Adds those of the items near the fork that are spent. */
+/** Adds the items near the fork whose output is spent. */
 async function addSpent(
   deps: OrphanDeps,
   name: Bytes,
@@ -118,7 +121,7 @@ async function addSpent(
   for (const item of near) if (!(await isCoinNow(deps, item))) missed.push(item);
   if (missed.length === 0) return spent;
   const fork = claims.rules.normalizationForkHeight;
-  // What the trie holds to this day was never found by its spend, which came by the fork.
+  // Items that are still in the trie were never found by their spend, because of the fork.
   const now = height >= fork ? await claims.nameAt({ name, height: chain.chain.height, exact: true }) : null;
   const filed = now === null ? new Set<string>() : filedPoints(now);
   const others: OutputInfo[] = [];

@@ -9,11 +9,11 @@ import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { addressPrefixes } from './addresses.js';
 import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
 
-/** What an answer shows of an output. */
+/** The fields of an output in a result. */
 export interface ShownOutput {
   /** Hex; undefined for a support without metadata. */
   readonly value: string | undefined;
-  /** Undefined when the script shows none. */
+  /** Undefined when the script has no address. */
   readonly address: string | undefined;
   /** The block is pruned and the output is spent: nothing is known. */
   readonly isPruned: boolean;
@@ -26,7 +26,7 @@ function addressIn(params: MetadataDeps['params'], script: Bytes): string | unde
   return destination === null ? undefined : encodeDestination(destination, addressPrefixes(params));
 }
 
-/** What a script shows: its claim's value and the address that it pays to. */
+/** The fields derived from a script: its claim's value and its address. */
 export function showScript(params: MetadataDeps['params'], script: Bytes): ShownOutput {
   const value = decodeClaimScript(script)?.value;
   return {
@@ -50,19 +50,19 @@ export class ClaimOutputs {
     this.metadata = ClaimMetadata.of(deps);
   }
 
-  /** Output info of an item, computed at each call to keep large answers out of memory. */
+  /** The output fields of an item, computed at each call to keep large results out of memory. */
   of(item: OutputInfo): ShownOutput {
     const script = this.scripts.get(item);
     return script === undefined ? PRUNED : this.shownOf(script);
   }
 
-  /** The claim operation of an item that was read; null if nothing is known of it any more. */
+  /** The claim operation of an item that was read; null if it is unavailable. */
   claimOf(item: OutputInfo): ClaimScript | null {
     const script = this.scripts.get(item);
     return script === undefined ? null : decodeClaimScript(script);
   }
 
-  /** What the value of an item that was read says, with `-claimmetadata`; decoded as it is written. */
+  /** The decoded value of an item that was read, with `-claimmetadata`; decoded while it is written. */
   metadataOf(item: OutputInfo): JsonOut | undefined {
     const script = this.metadata === null ? undefined : this.scripts.get(item);
     return script && this.metadata?.ofScript(script);
@@ -82,9 +82,8 @@ export class ClaimOutputs {
   }
 
   /**
-   * Whether the reference, which looks among the unspent outputs, would find this one.
-   * QUIRK: an output whose script is too long to be run is never among them, so that its claim shows neither value nor
-   * address there. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
+   * Whether the reference would find this output among the unspent ones. QUIRK: an output whose script is too long to be run
+   * is never among them, so its claim has neither value nor address there. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
    */
   isCoin(item: OutputInfo): boolean {
     const script = this.scripts.get(item);
@@ -92,7 +91,7 @@ export class ClaimOutputs {
   }
 }
 
-/** The printed ids of transactions of one answer; those of neighbours are often the same. */
+/** The printed txids of one result; consecutive items often have the same one. */
 export class TxidTexts {
   private latest: Bytes | null = null;
   private text = '';
@@ -111,7 +110,7 @@ interface HashDeps {
   readonly headers: { hash(id: number): Bytes };
 }
 
-/** The printed hashes of the active blocks with some outputs, as they are now: what is written later must be of now, too. */
+/** The printed hashes of the active blocks with some outputs, as of now: data written later must describe the same state. */
 export class BlockHashTexts {
   private readonly byHeight = new Map<number, string>();
 
@@ -127,10 +126,10 @@ export class BlockHashTexts {
   }
 }
 
-/** Items that are shaped at once. Arbitrary: the objects of more would fill the heap before they are written. */
+/** Number of items formatted at once. Arbitrary: the objects of more items would fill the heap before they are written. */
 const SHAPED_AT_ONCE = 64;
 
-/** An array of an answer: of many items each is shaped as it is written. `shape` must follow from nothing that may change. */
+/** An array in a result; of many items, each is formatted when it is written. `shape` must not depend on data that may change. */
 export function longArray<T>(items: readonly T[], shape: (item: T) => JsonOut): JsonOut {
   if (items.length <= SHAPED_AT_ONCE) return items.map(shape);
   return jsonArray(shapes(items, shape));

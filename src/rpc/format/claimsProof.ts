@@ -1,5 +1,5 @@
 /**
- * Name proofs as answers show them. Source: rpc/claimtrie.cpp `proofToJSON`; the documented shape is section 2.5 of the
+ * Name proofs in RPC results. Source: rpc/claimtrie.cpp `proofToJSON`; the documented shape is section 2.5 of the
  * interface document, with the reference's `pairs` from the all-claims fork on.
  */
 import type { NameProof } from '../../claimtrie/proof.js';
@@ -40,7 +40,7 @@ const NODE_HASH = t.optional(t.hash('the hash of the child'), 'but on the way to
 const WHEN_PROVEN = 'when the name has such a claim';
 const TAKEOVER = t.int('the height at which ownership of the name changed last');
 
-/** Result of the proving methods. */
+/** Result of the methods that prove names. */
 export const PROOF_SCHEMA = t.named(
   'NameProof',
   t.union([

@@ -1,8 +1,8 @@
-/** Names of claims, which are any bytes, as text. */
+/** Names of claims, which may be any bytes, as text. */
 import { isUtf8 } from 'node:buffer';
 import { asBuffer, type Bytes } from '../../util/bytes.js';
 
-/** Bytes that have a short escape of their own. */
+/** Bytes with a short escape. */
 const SHORT_ESCAPES: Readonly<Record<number, string>> = {
   0x08: '\\b',
   0x09: '\\t',
@@ -14,9 +14,9 @@ const SHORT_ESCAPES: Readonly<Record<number, string>> = {
 };
 
 /**
- * A name as answers show it. QUIRK: what is not well-formed UTF-8 is escaped, byte by byte, and the escapes are text:
- * JSON escapes their backslashes again, so that a client reads `\u00ff`, six characters. A vertical tab has no escape.
- * Source: rpc/claimtrie.cpp `escapeNonUtf8`. Test: test/unit/rpc/claimtrie/claimsText.test.ts.
+ * A name in RPC results. QUIRK: bytes that are not well-formed UTF-8 are escaped one by one, and the escapes are text: JSON
+ * escapes their backslashes again, so a client reads `\u00ff`, six characters. A vertical tab has no escape. Source:
+ * rpc/claimtrie.cpp `escapeNonUtf8`. Test: test/unit/rpc/claimtrie/claimsText.test.ts.
  */
 export function nameText(name: Bytes): string {
   if (isUtf8(name)) return asBuffer(name).toString('utf8');
@@ -46,7 +46,7 @@ export function nameTextWithReplacements(name: Bytes): string {
   return text;
 }
 
-/** The bytes of a name that came as JSON text. */
+/** The bytes of a name received as JSON text. */
 export function nameBytes(text: string): Buffer {
   return Buffer.from(text, 'utf8');
 }

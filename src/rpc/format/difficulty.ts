@@ -1,9 +1,9 @@
-/** How hard a block was to find, as each profile shows it. */
+/** The difficulty of a block, in the format of each profile. */
 import { decodeCompact, difficultyOf } from '../../primitives/compactTarget.js';
 import type { NetworkParams } from '../../params/network.js';
 import type { Profile } from '../declare/method.js';
 
-/** The viewer of an answer. */
+/** The profile for which a result is formatted. */
 export interface View {
   readonly profile: Profile;
   readonly params: Pick<NetworkParams, 'powLimitBits'>;
@@ -11,7 +11,7 @@ export interface View {
 
 const LBCD_DECIMALS = 100_000_000n;
 
-/** lbcd's is a multiple of what the network's easiest target has, with eight decimals. Source: `getDifficultyRatio`. */
+/** lbcd's difficulty is relative to the network's easiest target, with eight decimals. Source: `getDifficultyRatio`. */
 export function difficultyAnswer(bits: number, view?: View): number {
   if (view?.profile !== 'lbcd') return difficultyOf(bits);
   const { target } = decodeCompact(bits);

@@ -1,16 +1,16 @@
 /**
- * Deployments by version bits as lbcd's `getblockchaininfo` shows them: the dummy and taproot too, each with its bit and
- * the height from which lbcd takes it for active. Source: lbcd rpcserver.go `handleGetBlockChainInfo`, chaincfg/params.go,
- * blockchain/thresholdstate.go `deploymentState`.
+ * Version-bits deployments in the format of lbcd's `getblockchaininfo`: including the dummy and taproot, each with its bit
+ * and the height from which lbcd treats it as active. Source: lbcd rpcserver.go `handleGetBlockChainInfo`,
+ * chaincfg/params.go, blockchain/thresholdstate.go `deploymentState`.
  */
 import type { BlockIndex } from '../../chain/index/blockIndex.js';
 import type { Deployment, DeploymentId, NetworkParams } from '../../params/network.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 
 interface LbcdDeployment extends Deployment {
-  /** The deployment of ours that signals in the same way, if there is one. */
+  /** Our deployment with the same signalling, if there is one. */
   readonly sameAs: DeploymentId | null;
-  /** 0 where the bits alone decide. */
+  /** 0 if only version bits count. */
   readonly forceActiveHeight: number;
 }
 
@@ -20,7 +20,7 @@ const FORCE_ACTIVE_HEIGHTS: Readonly<Record<string, { csv: number; segwit: numbe
   regtest: { csv: 1, segwit: 150 },
 };
 
-/** lbcd defines taproot nowhere, and shows it with zeros. */
+/** lbcd does not define taproot, and returns zeros for it. */
 const UNDEFINED: LbcdDeployment = {
   sameAs: null,
   bit: 0,
@@ -32,7 +32,7 @@ const UNDEFINED: LbcdDeployment = {
 function deploymentsOf({ name, deployments }: NetworkParams): Map<string, LbcdDeployment> {
   const heights = FORCE_ACTIVE_HEIGHTS[name] ?? { csv: 0, segwit: 0 };
   const { testdummy, csv, segwit } = deployments;
-  // lbcd knows no deployment that is active always: those of our regtest start at 0 there.
+  // lbcd has no always-active deployments: those of our regtest start at 0 there.
   const startOf = ({ startTimeSec }: Deployment): bigint => (startTimeSec < 0n ? 0n : startTimeSec);
   const shown = (sameAs: DeploymentId, own: Deployment, forceActiveHeight: number): LbcdDeployment => ({
     ...own,
@@ -57,12 +57,12 @@ function statusOf(index: BlockIndex, tip: number, params: NetworkParams, deploym
     const state = index.versionBits.state(sameAs, tip);
     return state === 'locked_in' ? 'lockedin' : state;
   }
-  // Nothing has signalled for these before they are forced or have failed.
+  // These have no signalling before they are forced or have failed.
   if (next < params.minerConfirmationWindow) return 'defined';
   return timeoutSec === 0n ? 'failed' : 'started';
 }
 
-/** The four deployments after the tip; `since` is the height from which lbcd takes it for active. */
+/** The four deployments after the tip; `since` is the height from which lbcd treats it as active. */
 export function lbcdBip9SoftForks(index: BlockIndex, tip: number, params: NetworkParams): JsonOut {
   const answers = [...deploymentsOf(params)].map(([name, deployment]): [string, JsonOut] => [
     name,

@@ -1,4 +1,7 @@
-/** Mempool entries as answers show them. Source: lbrycrd rpc/blockchain.cpp `entryToJSON`; lbcd mempool/mempool.go `RawMempoolVerbose`. */
+/**
+ * Mempool entries in RPC results. Source: lbrycrd rpc/blockchain.cpp `entryToJSON`; lbcd mempool/mempool.go
+ * `RawMempoolVerbose`.
+ */
 import type { MempoolEntry, MempoolReader } from '../../mempool/mempoolReader.js';
 import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
 import { formatTransaction } from '../../primitives/transaction.js';
@@ -46,19 +49,19 @@ export const MEMPOOL_ENTRY_SCHEMA = t.named(
   }),
 );
 
-/** Result of the methods which list transactions by id, or verbosely by what is known of each. */
+/** Result of the methods that list transactions by txid, or verbosely with all fields. */
 export const MEMPOOL_LIST_SCHEMA = t.union([
   { when: 'for verbose = false', schema: t.array(t.hash('a transaction id')) },
   { when: 'for verbose = true', schema: t.map('txid', MEMPOOL_ENTRY_SCHEMA) },
 ]);
 
-/** The viewer of an entry, and its place. */
+/** The profile for which an entry is formatted, and its position. */
 export interface EntryView {
   readonly profile: Profile;
   readonly mempool: MempoolReader;
 }
 
-/** In lbcd `size` is that with witness, and all fees are in coins. */
+/** In lbcd `size` is the size with witness, and all fees are in coins. */
 export function mempoolEntryAnswer(entry: MempoolEntry, { profile, mempool }: EntryView): JsonOut {
   const isLbcd = profile === 'lbcd';
   const fees = (sat: bigint): JsonOut => (isLbcd ? coins(sat) : sat);
@@ -88,13 +91,13 @@ export function mempoolEntryAnswer(entry: MempoolEntry, { profile, mempool }: En
   };
 }
 
-/** Size with witness; its virtual size once it has left. */
+/** Size with witness; the virtual size if the transaction has left the mempool. */
 function totalBytes(mempool: MempoolReader, { txid, sizeBytes }: MempoolEntry): number {
   const tx = mempool.transaction(txid);
   return tx === null ? sizeBytes : formatTransaction(tx).length;
 }
 
-/** Entries as ids, or by id with all that is known; made while it is written. */
+/** Entries as txids, or as objects by txid; created while the result is written. */
 export function mempoolListAnswer(
   entries: readonly MempoolEntry[],
   verbose: boolean,
@@ -110,8 +113,8 @@ export function mempoolListAnswer(
 }
 
 /**
- * All that is known of each transaction, as it is when it is written, but never in the middle of a reorganisation; what has
- * left the mempool by then is left out.
+ * The fields of each transaction at the time of writing, but never during a reorg; transactions that have left the mempool
+ * by then are omitted.
  */
 export async function* mempoolMembers(
   { mempool, chain: { chain } }: Pick<RpcServices, 'mempool' | 'chain'>,

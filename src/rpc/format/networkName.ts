@@ -1,4 +1,4 @@
-/** The name by which answers call the network. */
+/** The name of the network in RPC results. */
 import type { NetworkName, NetworkParams } from '../../params/network.js';
 import type { Profile } from '../declare/method.js';
 

@@ -1,4 +1,4 @@
-/** What showing scripts and outputs needs to know, as the node's options have it. */
+/** Context for formatting scripts and outputs, according to the node's options. */
 import type { Profile } from '../declare/method.js';
 import { addressPrefixes } from './addresses.js';
 import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';

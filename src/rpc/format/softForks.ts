@@ -1,4 +1,7 @@
-/** The states of soft forks as `getblockchaininfo` shows them. Source: lbrycrd rpc/blockchain.cpp `SoftForkDesc`, `BIP9SoftForkDesc`. */
+/**
+ * The states of soft forks in the result of `getblockchaininfo`. Source: lbrycrd rpc/blockchain.cpp `SoftForkDesc`,
+ * `BIP9SoftForkDesc`.
+ */
 import type { BlockIndex } from '../../chain/index/blockIndex.js';
 import { DEPLOYMENT_IDS, type DeploymentId, type NetworkParams } from '../../params/network.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -54,7 +57,7 @@ export function softForksAnswer(height: number, params: NetworkParams): JsonOut 
   ];
 }
 
-/** The deployments after the tip; the dummy, and those that a timeout of 0 takes out, are not shown. */
+/** The deployments after the tip, without the dummy and without those disabled by a timeout of 0. */
 export function bip9SoftForksAnswer(index: BlockIndex, tip: number, params: NetworkParams): JsonOut {
   const shown = DEPLOYMENT_IDS.filter((id) => id !== 'testdummy' && params.deployments[id].timeoutSec > 0n);
   return new Map(shown.map((id) => [id, deploymentAnswer(index, tip, params, id)]));

@@ -1,6 +1,7 @@
 /**
- * A transaction as `gettxinfo` shows it: a page of inputs with what they spend and a page of outputs with what became of
- * them. Owns the shape; finding transaction, coins and spenders is the method's (`methods/rawtransactions/txInfoFacts.ts`).
+ * A transaction in the format of `gettxinfo`: a page of inputs with the coins that they spend, and a page of outputs with
+ * their spenders or states. Defines the format; `methods/rawtransactions/txInfoFacts.ts` finds transaction, coins and
+ * spenders.
  */
 import { expirationHeight } from '../../claimtrie/rules.js';
 import { REMOVAL } from '../../claimtrie/item.js';
@@ -123,11 +124,11 @@ export const TX_INFO_SCHEMA = t.named(
   }),
 );
 
-/** What answers about scripts depend on. */
+/** Context for formatting scripts. */
 export interface TxInfoContext {
   readonly prefixes: AddressPrefixes;
   readonly rules: ClaimRules;
-  /** Height whose rules decide how names are filed. */
+  /** Height whose rules determine how names are stored. */
   readonly height: number;
 }
 
@@ -142,7 +143,7 @@ function scriptShown(script: Bytes, prefixes: AddressPrefixes): Answer {
   };
 }
 
-/** `coin` is what it spends; null when that is not known. */
+/** `coin` is the coin that it spends; null if unknown. */
 export function inputInfo(
   { prevout, scriptSig, sequence }: TxInput,
   n: number,
@@ -166,7 +167,7 @@ export function inputInfo(
   };
 }
 
-/** What became of an output. */
+/** The later state of an output: spent or not, and its claim. */
 export interface OutputFate {
   readonly isSpent: boolean;
   readonly spender: {
@@ -175,7 +176,7 @@ export interface OutputFate {
     readonly height: number | undefined;
     readonly blockHash: Bytes | undefined;
   } | null;
-  /** State of a claim or support in the chain; null if it never counted, undefined if it waits. */
+  /** State of a claim or support in the chain; null if it never took effect, undefined if it is waiting in the mempool. */
   readonly state: OutputState | null | undefined;
 }
 

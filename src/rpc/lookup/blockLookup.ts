@@ -1,4 +1,4 @@
-/** How methods find blocks and transactions, with the reference's errors where they are not available. */
+/** Lookup of blocks and transactions for methods, with the reference's errors if they are not available. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import {
@@ -18,7 +18,7 @@ import { isPromise, whenResolved, type MaybePromise } from '../../util/maybeProm
 import { RPC_ERROR, rpcError, type RpcError } from '../declare/errors.js';
 import type { RpcServices } from '../../interfaces/services.js';
 
-/** The id of a known block; else -5. */
+/** The id of a known block; throws error -5 if unknown. */
 export function requireBlock(reader: ChainReader, hash: Bytes): number {
   const id = reader.headers.find(hash);
   if (id === NO_HEADER) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found');
@@ -35,12 +35,12 @@ function noData({ chain, pruner }: RpcServices, id: number): RpcError {
   );
 }
 
-/** Whether the disk did not give what was stored there: the failure of one read, not of the node. */
+/** Whether stored data could not be read from disk: a failure of one read, not of the node. */
 function isUnreadable(error: unknown): error is Error {
   return error instanceof BlockFileError || error instanceof ReadError;
 }
 
-/** What `read` gives, or null when the block's files cannot be read, which the log then reports. */
+/** The result of `read`, or null when the block's files cannot be read, which is logged. */
 async function orNull<T>(
   { chain, log }: RpcServices,
   id: number,
@@ -49,7 +49,7 @@ async function orNull<T>(
   try {
     return await read();
   } catch (error) {
-    // Pruned while it was being read.
+    // The block was pruned during the read.
     if (!chain.hasData(id)) return null;
     if (!isUnreadable(error)) throw error;
     log.error(
@@ -59,20 +59,20 @@ async function orNull<T>(
   }
 }
 
-/** A block, or null when its data never came, was pruned or cannot be read. Source: `ReadBlockFromDisk`. */
+/** A block, or null when its data was never received, was pruned or cannot be read. Source: `ReadBlockFromDisk`. */
 export async function readBlockOrNull(services: RpcServices, id: number): Promise<LoadedBlock | null> {
   const { chain } = services;
   return chain.hasData(id) ? orNull(services, id, () => chain.readBlock(id)) : null;
 }
 
-/** Reads a block; -1 when its data never came, was pruned or cannot be read. Source: `GetBlockChecked`. */
+/** Reads a block; throws error -1 when its data was never received, was pruned or cannot be read. Source: `GetBlockChecked`. */
 export async function readBlockChecked(services: RpcServices, id: number): Promise<LoadedBlock> {
   const block = await readBlockOrNull(services, id);
   if (block === null) throw noData(services, id);
   return block;
 }
 
-/** The coins that a block spends, in order; -1 when they cannot be read. Source: later Core's `GetUndoChecked`. */
+/** The coins that a block spends, in order; throws error -1 when they cannot be read. Source: later Core's `GetUndoChecked`. */
 export async function readUndoChecked(services: RpcServices, id: number): Promise<CoinValue[]> {
   return undoChecked(services, id, parseUndo);
 }
@@ -93,11 +93,11 @@ async function undoChecked<T>(services: RpcServices, id: number, read: (undo: Bu
   return spent;
 }
 
-/** A transaction and the block that it was found in, `NO_HEADER` for none. */
+/** A transaction and its block, or `NO_HEADER` without one. */
 export interface FoundTransaction {
   readonly tx: Transaction;
   readonly block: number;
-  /** Transaction bytes from that block; null for the mempool. */
+  /** The transaction as stored in that block; null for the mempool. */
   readonly stored: StoredTransaction | null;
 }
 
@@ -128,14 +128,14 @@ export async function findInBlock(
 }
 
 /**
- * The transaction by the index, or null when there is none. Throws `BlockFileError` when the block around it is damaged:
- * that there is no such transaction would be a wrong answer.
+ * The transaction found by the index, or null. Throws `BlockFileError` when its block is damaged: reporting it as missing
+ * would be wrong.
  */
 export function findByIndex(services: RpcServices, wanted: Bytes): MaybePromise<FoundTransaction | null> {
   return whenResolved(services.txIndex?.find(wanted) ?? [], (places) => findAt(services, wanted, places, 0));
 }
 
-/** The transaction at one of the places from number `first` on, or null. */
+/** The transaction at one of the positions, starting with number `first`, or null. */
 function findAt(
   services: RpcServices,
   wanted: Bytes,
@@ -154,7 +154,7 @@ function findAt(
         read === null ? findAt(services, wanted, places, n + 1) : new TransactionInBlock(block, read),
       (error: unknown) => {
         if (chain.hasData(block)) throw error;
-        // Pruned while it was being read.
+        // The block was pruned during the read.
         return findAt(services, wanted, places, n + 1);
       },
     );
@@ -163,7 +163,7 @@ function findAt(
 }
 
 /**
- * A transaction wherever it is: in the mempool, by the index, or with `useCoins` in the block of an unspent output.
+ * Finds a transaction: in the mempool, by the index, or with `useCoins` in the block of an unspent output.
  * Source: `GetTransaction`.
  */
 export function findTransaction(
@@ -182,13 +182,13 @@ async function findByCoins(services: RpcServices, wanted: Bytes): Promise<FoundT
   return block === NO_HEADER ? null : findInBlock(services, block, wanted);
 }
 
-/** The block of the active chain whose transaction `wanted` has an unspent output, or `NO_HEADER`. */
+/** The block of the active chain with the transaction `wanted`, if it has an unspent output; else `NO_HEADER`. */
 export async function blockOfCoin(services: RpcServices, wanted: Bytes): Promise<number> {
   const coin = await services.chain.anyCoinOf(wanted);
   return coin === null ? NO_HEADER : services.chain.chain.index.active.at(coin.heightCode >>> 1);
 }
 
-/** The same of the first of the transactions that has an unspent output. */
+/** The same for the first of the transactions that has an unspent output. */
 export async function blockOfFirstCoin(services: RpcServices, wanted: Iterable<Bytes>): Promise<number> {
   const coin = await services.chain.anyCoinOfAny(wanted);
   return coin === null ? NO_HEADER : services.chain.chain.index.active.at(coin.heightCode >>> 1);

@@ -1,11 +1,11 @@
 /**
- * The transactions of blocks as text, the way answers show them (`getblock` with verbosity 2, REST): they are the same for as
- * long as there is the block, whatever comes after it, and making them takes most of such an answer's time. Bounded: the
- * blocks not asked for the longest go first.
+ * Cached texts of block transactions, as in results (`getblock` with verbosity 2, REST). They are constant as long as the
+ * block exists, and creating them takes most of the time of such a call. Limited: the least recently used blocks are evicted
+ * first.
  */
 import type { BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
 
-/** The min kept of a block that one of this many would not fit beside nothing is kept. */
+/** Minimum number of blocks in the cache: a text so large that fewer would fit is not cached. */
 const MIN_KEPT = 2;
 
 export class BlockTexts implements BlockTextCache {
@@ -18,12 +18,12 @@ export class BlockTexts implements BlockTextCache {
     this.maxBytes = maxBytes;
   }
 
-  /** Memory taken by the texts: they are ASCII, a byte a character. */
+  /** Memory of the texts: they are ASCII, one byte per character. */
   get sizeBytes(): number {
     return this.bytes;
   }
 
-  /** Longer texts are not kept. */
+  /** Longer texts are not cached. */
   get maxChars(): number {
     return Math.floor(this.maxBytes / MIN_KEPT);
   }

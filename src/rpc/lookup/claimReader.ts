@@ -35,7 +35,7 @@ import {
 } from './presentClaims.js';
 
 import type { ClaimReader } from '../../interfaces/claimReader.js';
-/** What is filed under a name as the forecast needs it: of pending items the height for which they are queued. */
+/** The items stored under a name, in the form that the forecast needs; for pending items the height for which they are queued. */
 function itemsOf({ name, claims, supportsWithoutClaim }: NameInfo): Item[] {
   const filed = toLatin1(name);
   const items: Item[] = [];
@@ -81,7 +81,7 @@ function outputs(claims: PresentClaims): Outputs {
     outputStates(query) {
       const read = (): MaybePromise<(OutputState | null)[]> =>
         readOutputStates(rows, rules, query, claims.heads());
-      // Of another tip the answer is as right as of this one, if it is of one.
+      // A change of the tip does not matter, if the result describes one tip.
       return claims.prefer(active.height, read, async () => read());
     },
     outputsOf: (name, claimIds) => readClaimOutputs(rows, rules, { name, height: active.height, claimIds }),
@@ -89,7 +89,7 @@ function outputs(claims: PresentClaims): Outputs {
     aliveNames: (claimIds) =>
       readAtHand(rows, (atHand) => {
         const found = atHand.getMany(claimIds.map((id) => claimIdKey(toLatin1(id))));
-        // Absent rows are holes in the list, which `map` over it would pass over.
+        // Missing rows are holes in the array, which a `map` over it would skip.
         return claimIds.map((_, i) => found[i] ?? null);
       }),
   };
@@ -176,8 +176,8 @@ function forecasts({ rows, rules, active }: PresentClaims, proofWindow: ProofWin
 }
 
 /**
- * The claim store of the node as `ClaimReader`; `rows` are the committed ones, and change in the same turn as the tip of
- * `active` does.
+ * The node's claim store as `ClaimReader`; `rows` are the committed ones, which change in the same turn as the tip of
+ * `active`.
  */
 export function claimReader(
   rows: RowReader,

@@ -1,11 +1,11 @@
-/** The walk over all unspent outputs behind `scantxoutset`: one at a time, with progress and a way to end it early. */
+/** The scan of all unspent outputs for `scantxoutset`: one at a time, with progress and cancellation. */
 import type { ChainReader, CoinRowEntry } from '../../chain/chainReader.js';
 import type { CoinScanResult, CoinScanner, ScannedScripts } from '../../interfaces/coinScan.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { sortedInSlices } from '../../util/slices.js';
 
-/** Outputs between two looks at whether the walk should end. */
+/** Outputs between two checks for cancellation. */
 const CHECK_INTERVAL = 8192;
 
 function inOrder(a: CoinRowEntry, b: CoinRowEntry): number {
@@ -19,12 +19,12 @@ export class CoinScan implements CoinScanner {
   private percent: number | null = null;
   private shouldEnd = false;
 
-  /** How far the walk is, null when none is under way. */
+  /** Progress of the scan, null when none is running. */
   get progressPercent(): number | null {
     return this.percent;
   }
 
-  /** Takes the one place for a walk; false when it is taken. `run` or `release` gives it back. */
+  /** Reserves the only slot for a scan; false when it is in use. `run` or `release` frees it. */
   reserve(): boolean {
     if (this.percent !== null) return false;
     this.percent = 0;
@@ -36,19 +36,19 @@ export class CoinScan implements CoinScanner {
     this.percent = null;
   }
 
-  /** Whether a caller asked for the end. */
+  /** Whether a caller requested cancellation. */
   get isEnding(): boolean {
     return this.shouldEnd;
   }
 
-  /** Stops the walk soon; false if none is running. */
+  /** Cancels the scan; false if none is running. */
   end(): boolean {
     if (this.percent === null) return false;
     this.shouldEnd = true;
     return true;
   }
 
-  /** Finds the outputs with one of the scripts. Needs `reserve` before. */
+  /** Finds the outputs with one of the scripts. Call `reserve` first. */
   async run(reader: ChainReader, scripts: ScannedScripts, signal: AbortSignal): Promise<CoinScanResult> {
     const found: CoinRowEntry[] = [];
     let completed = true;
@@ -66,7 +66,7 @@ export class CoinScan implements CoinScanner {
         found.push(entry);
         totalSat += entry.coin.amount;
       }
-      // The walk is in the order of hashes, which are evenly spread.
+      // The scan is in the order of txids, which are evenly distributed.
       this.percent = Math.floor((entry.outPoint.readUInt16BE(0) * 100) / 65536 + 0.5);
       since = await yieldIfDue(since);
     }

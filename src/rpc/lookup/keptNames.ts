@@ -1,7 +1,8 @@
 /**
  * Cache of names with many claims and supports, after the latest block: whole names, their items, single claims, the beginning of
- * the name's row, the positions of its claims, and its latest events. Reading a whole name takes milliseconds. A new block removes the
- * names that it changed; their items stay, with a list of those that changed. A disconnected block clears the cache. The size is limited.
+ * the name's row, the positions of its claims, and its latest events. Reading a whole name takes milliseconds, which the
+ * cache avoids. A new block removes the names that it changed; their items stay, with a list of those that changed. A
+ * disconnected block clears the cache. The size is limited.
  */
 import type { ClaimOfName } from '../../store/claims/query/oneClaim.js';
 import type { DescribedItems, NameInfo } from '../../store/claims/query/claimQueries.js';
@@ -12,9 +13,9 @@ import type { NamePlaces } from '../../store/claims/namePlaces.js';
 import type { NameHead } from '../../store/claims/rows/nameRow.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
-/** Names with fewer are read again: their rows are in memory. Arbitrary. */
+/** Names with fewer items are not cached: their rows are in memory. Arbitrary. */
 const LEAST_ITEMS = 64;
-/** Claims and supports that are kept, of all names together. One takes about 250 bytes. */
+/** Maximum number of cached claims and supports in total. One takes about 250 bytes. */
 const MOST_ITEMS = 65_536;
 /** The same of what rows say of them, which a block that changes the name does not remove. */
 const MOST_ROWS = 32_768;
@@ -30,10 +31,10 @@ const MOST_CLAIM_ITEMS_OF_NAME = 4096;
 /** Maximum number of events in cached histories, of all names and of one name. One takes about 500 bytes. */
 const MOST_EVENTS = 16_384;
 const MOST_EVENTS_OF_NAME = 2048;
-/** More blocks than this clear the cache. Arbitrary: most calls come at the tip, where blocks arrive one by one. */
+/** After more blocks than this the cache is cleared. Arbitrary: most calls come at the tip, where blocks arrive one by one. */
 const MOST_BLOCKS = 64;
 
-/** Which block is the latest. `disconnects` grows with every block that is disconnected. */
+/** Identifies the latest block. `disconnects` is incremented with every disconnected block. */
 export interface TipMarks {
   readonly tip: number;
   readonly disconnects: number;
@@ -88,7 +89,7 @@ class Bounded<T> {
   }
 }
 
-/** In which of two forms the claims of a name are read. */
+/** The two forms in which the claims of a name are read. */
 export type Form = 'documented' | 'reference';
 
 const keyOf = (form: Form, name: string): string => form + name;
@@ -99,10 +100,10 @@ interface KeptInfo {
   readonly since: number;
 }
 
-/** Claims of one name by the text of the choice that found them. */
+/** Cached claims of one name by the text of the choice that selected them. */
 interface FoundClaims {
   readonly byChoice: Map<string, ClaimOfName>;
-  /** Claims and supports in it. */
+  /** Number of claims and supports in the entry. */
   items: number;
 }
 
@@ -112,7 +113,7 @@ interface FoundHistories {
   events: number;
 }
 
-/** Callers must not change the returned objects. */
+/** Callers must not modify the returned objects. */
 export class KeptNames {
   private readonly infos = new Bounded<KeptInfo>(MOST_ITEMS);
   private readonly items = new Bounded<DescribedItems>(MOST_ROWS);
@@ -124,7 +125,7 @@ export class KeptNames {
   private height = -1;
   private disconnects = -1;
 
-  /** Claims and supports that are kept. */
+  /** Number of cached claims and supports. */
   get size(): number {
     return this.infos.size;
   }
@@ -160,7 +161,7 @@ export class KeptNames {
     return found && found.since <= height && height <= this.height ? found.info : undefined;
   }
 
-  /** `before` is where the tip was when the reading began. */
+  /** `before` identifies the tip at the start of the read. */
   keep(form: Form, name: string, info: NameInfo, before: TipMarks, now: TipMarks): void {
     const items = itemsOf(info);
     if (items >= LEAST_ITEMS && this.mayKeep(before, now))
@@ -177,7 +178,7 @@ export class KeptNames {
     if (size >= LEAST_ITEMS && this.mayKeep(before, now)) this.items.set(name, items, size);
   }
 
-  /** `choice` says which claim of the name. */
+  /** `choice` selects the claim of the name. */
   findClaim(form: Form, name: string, choice: string, marks: TipMarks): ClaimOfName | undefined {
     return this.isOf(marks) ? this.claims.get(keyOf(form, name))?.byChoice.get(choice) : undefined;
   }

@@ -1,4 +1,4 @@
-/** Finding a claim or support among all of a name; a name may have thousands. Owns no rows. */
+/** Finds a claim or support among all of a name; a name may have thousands. Reads no rows. */
 import { pointKey } from '../../claimtrie/item.js';
 import {
   byAge,
@@ -9,7 +9,7 @@ import {
 import { beginsWith, type ClaimChoice } from '../../store/claims/query/oneClaim.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 
-/** What is worked out from an info once, for as long as the info is there. */
+/** A function whose result is computed once for each info, and cached as long as the info exists. */
 function perName<T>(workOut: (info: NameInfo) => T): (info: NameInfo) => T {
   const known = new WeakMap<NameInfo, T>();
   return (info) => {
@@ -34,12 +34,12 @@ export function claimById({ claims }: NameInfo, claimId: Bytes): ClaimInfo | und
 const inDocumentedOrder = perName(({ claims }) => byAge(claims, false));
 const inReferenceOrder = perName(({ claims }) => byAge(claims, true));
 
-/** All claims by age, the oldest first. The list is shared and must not be changed. */
+/** All claims by age, the oldest first. The list is shared and must not be modified. */
 export function claimsByAge(info: NameInfo): readonly ClaimInfo[] {
   return inDocumentedOrder(info);
 }
 
-/** The claim at a place by age. One that is listed twice keeps the bid of its first mention. */
+/** The claim at a position in the order of age. A claim that is listed twice keeps the bid rank of its first occurrence. */
 export function claimAtAge(info: NameInfo, sequence: number, asReference: boolean): ClaimInfo | undefined {
   const found = (asReference ? inReferenceOrder : inDocumentedOrder)(info)[sequence];
   return found && { ...found, bid: claimById(info, found.claimId)!.bid, sequence };
@@ -56,7 +56,7 @@ export function chosenClaim(
   return 'claimId' in choice ? claimById(info, choice.claimId) : claimByDigits(info, choice.digits);
 }
 
-/** An output under a name: the claim that it holds, or a support. */
+/** An output under a name: its claim or support. */
 export interface FiledOutput {
   readonly output: OutputInfo;
   readonly claim: ClaimInfo | null;
@@ -74,7 +74,7 @@ const filedOutputs = perName(({ claims, supportsWithoutClaim }) => {
   return filed;
 });
 
-/** What is filed under the name of an output; undefined when nothing is. */
+/** The item stored under the name for an output; undefined if there is none. */
 export function filedOutput(info: NameInfo, txid: Bytes, n: number): FiledOutput | undefined {
   return filedOutputs(info).get(pointKey(txid, n));
 }

@@ -14,27 +14,27 @@ import { Writer } from '../../util/writer.js';
 import type { MetadataDeps } from '../format/claimMetadata.js';
 import { ClaimOutputs } from '../format/claimsOutput.js';
 
-/** Reads under way at a time. */
+/** Maximum number of concurrent reads. */
 const PARALLEL_READS = 32;
-/** Outputs shown without a pause, if they are not of one transaction. Arbitrary: each takes microseconds. */
+/** Outputs formatted without a pause, if they belong to different transactions. Arbitrary: each takes microseconds. */
 const OUTPUTS_A_STEP = 256;
 
 export interface OutputDeps extends MetadataDeps {
   readonly chain: Pick<ChainReader, 'hasData' | 'readTransaction' | 'coin' | 'chain'>;
 }
 
-/** Reads the outputs of these items; at once where they are few and in memory. */
+/** Reads the outputs of these items; synchronous if they are few and in memory. */
 export function readOutputs(deps: OutputDeps, items: readonly OutputInfo[]): MaybePromise<ClaimOutputs> {
   const reading = new ScriptReading(deps);
   return whenResolved(reading.read(items), () => new ClaimOutputs(deps, reading.scripts));
 }
 
-/** Scripts of the outputs with these ascending numbers of the transaction at the reader, which is gone through once. */
+/** Scripts of the outputs with these ascending numbers, read in one pass over the transaction. */
 function outputScripts(reader: Reader, wanted: readonly number[]): Bytes[] {
   reader.skip(4);
   let inputs = reader.compactSize();
   if (inputs === 0) {
-    // Marker and flag of the form with witness.
+    // Marker and flag of the serialization with witness.
     reader.skip(1);
     inputs = reader.compactSize();
   }
@@ -64,13 +64,13 @@ export async function isCoinNow(deps: OutputDeps, item: OutputInfo): Promise<boo
   return (await coinScript(deps, item)) !== null;
 }
 
-/** So few outputs of a transaction are searched among the unspent ones first. */
+/** Up to this number of outputs of a transaction are first searched in the unspent outputs. */
 const FEW_OUTPUTS = 2;
 
-/** Outputs of one transaction, ascending by number. Never empty. */
+/** Outputs of one transaction, ascending by number; at least one. */
 type OutputsOfTransaction = readonly OutputInfo[];
 
-/** The outputs by transaction; those of one transaction ascend. */
+/** The outputs by transaction; those of one transaction in ascending order. */
 function byTransaction(items: readonly OutputInfo[]): OutputsOfTransaction[] {
   if (items.length === 1) return [items];
   const groups = new Map<string, OutputInfo[]>();
@@ -85,7 +85,7 @@ function byTransaction(items: readonly OutputInfo[]): OutputsOfTransaction[] {
   return sorted;
 }
 
-/** The scripts from the block that holds the outputs; null when that block is gone, or is another by now. */
+/** The scripts from the block that contains the outputs; null when that block is pruned, or was replaced by another. */
 function storedScripts({ chain }: OutputDeps, items: OutputsOfTransaction): MaybePromise<Bytes[] | null> {
   const { height, txid, txOffset } = items[0]!;
   const block = chain.chain.index.active.at(height);
@@ -133,7 +133,7 @@ class ScriptReading {
     await this.loadAll(some);
   }
 
-  /** Null when nothing must be waited for. */
+  /** Null when the read was synchronous. */
   private loadAll(transactions: readonly OutputsOfTransaction[]): Promise<unknown> | null {
     let pending: Promise<void>[] | null = null;
     for (const items of transactions) {
@@ -147,7 +147,7 @@ class ScriptReading {
     return whenResolved(storedScripts(this.deps, items), (scripts) => this.keepAll(items, scripts));
   }
 
-  /** A few outputs are mostly unspent, and the transaction, which is compared with its id as a whole, may be large. */
+  /** A few outputs are mostly unspent, and the transaction, which must be verified as a whole, may be large. */
   private keepFew(items: OutputsOfTransaction): MaybePromise<void> {
     const spent: OutputInfo[] = [];
     const look = (at: number): MaybePromise<void> => {
@@ -162,7 +162,7 @@ class ScriptReading {
     return look(0);
   }
 
-  /** Keeps the scripts of a transaction's outputs; without scripts, those of the outputs that are unspent. */
+  /** Stores the scripts of a transaction's outputs; without scripts, those of the unspent outputs. */
   private keepAll(items: OutputsOfTransaction, scripts: readonly Bytes[] | null): MaybePromise<void> {
     if (scripts === null) return this.keepCoins(items);
     items.forEach((item, i) => this.scripts.set(item, scripts[i]!));

@@ -36,16 +36,16 @@ import { isPromise, whenResolved, type MaybePromise } from '../../util/maybeProm
 import { KeptNames, type Touched } from './keptNames.js';
 import { chosenClaim } from './nameLookup.js';
 
-/** The check if the chain has moved. */
+/** The part of the chain needed to detect a change of the tip. */
 export type TipView = Pick<ActiveChain, 'height' | 'tip' | 'disconnects'>;
 
 /**
- * Longer names are not looked for: scripts hold 255 bytes of a name (`bad-txns-claimscriptname-toolarge`), and
- * normalization makes at most nine times as many of them, three by decomposing and three by folding.
+ * Maximum length of a name in lookups: scripts contain at most 255 bytes of a name (`bad-txns-claimscriptname-toolarge`),
+ * and normalization multiplies them by nine at most: three by decomposing and three by folding.
  */
 export const LONGEST_FILED_BYTES = 4096;
 
-/** A name that is too long to be in a script, in the form in which it would be filed. */
+/** A name too long for any script, in the form in which it would be stored. */
 export async function longFiledName(rules: ClaimRules, name: Bytes, height: number): Promise<Bytes> {
   return filesNormalized(rules, height) ? inSlices(normalizeNameInSlices(name)) : name;
 }
@@ -57,7 +57,7 @@ async function longNameAt(rows: RowReader, rules: ClaimRules, query: NameQuery):
   return { name, lastTakeoverHeight: 0, claims: [], supportsWithoutClaim: [] };
 }
 
-/** The same question about no more of a long name than matters: no path in the trie is longer. */
+/** The same query with a long name cut to the part that matters: no path in the trie is longer. */
 export async function longProofQuery(rules: ClaimRules, query: ProofQuery): Promise<ProofQuery> {
   const { name, height } = query;
   const asked = hashesAllClaims(rules, height) ? name : await longFiledName(rules, name, height);
@@ -91,8 +91,8 @@ export class PresentClaims {
   };
 
   /**
-   * The answer from the rows of the present, when the latest block is asked about and stays the latest, else from those of
-   * the past.
+   * The result from the current rows if the query is for the latest block and that does not change during the read; else
+   * from past rows.
    */
   prefer<T>(height: number, present: () => MaybePromise<T>, past: () => Promise<T>): MaybePromise<T> {
     const { active } = this;
@@ -122,10 +122,10 @@ export class PresentClaims {
     return past();
   }
 
-  /** The normalized name of the query, if the current rows answer it; otherwise null. */
+  /** The normalized name of the query, if the current rows can answer it; otherwise null. */
   private presentName({ name, exact, asReference, height }: NameQuery): string | null {
     if (height !== this.active.height || (asReference && asReference.tipHeight !== height)) return null;
-    // The answer for a root without claims depends on other names.
+    // The result for a root without claims depends on other names.
     return (exact === true ? toLatin1(name) : filedName(this.rules, name, height)) || null;
   }
 
@@ -213,7 +213,7 @@ export class PresentClaims {
     };
   }
 
-  /** The heads that are kept, for one query after the latest block. */
+  /** The cached name heads, for one query after the latest block. */
   heads(): KnownHeads {
     const { active, kept } = this;
     const { tip, disconnects } = active;
@@ -240,7 +240,7 @@ export class PresentClaims {
     return page;
   }
 
-  /** The name as it is filed after block `height`; null when it is too long to be. */
+  /** The name as stored after block `height`; null when it is too long. */
   async filed(name: Bytes, height: number): Promise<string | null> {
     if (name.length <= LONGEST_FILED_BYTES) return filedName(this.rules, name, height);
     const long = await longFiledName(this.rules, name, height);

@@ -1,10 +1,10 @@
-/** Scripts that are searched, millions of them: one large set would hold the event loop each time it grows. */
+/** The scripts searched for, possibly millions: a single large set would block the event loop each time it grows. */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
 const SHARDS = 256;
 
 export class ScriptSet {
-  /** Scripts as latin1 strings, spread by two of their bytes that belong to a hash or key in all usual forms. */
+  /** Scripts as latin1 strings, sharded by two of their bytes that belong to a hash or key in all usual forms. */
   private readonly shards = Array.from({ length: SHARDS }, () => new Set<string>());
   private count = 0;
 

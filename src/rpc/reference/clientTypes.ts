@@ -1,6 +1,6 @@
 /**
- * The types of the client, written from the declarations: the methods of the documented profile by category, and the
- * shapes that recur in their answers. Texts only, as in `docs.ts`.
+ * The client's types, generated from the declarations: the methods of the documented profile by category, and the types that
+ * recur in their results. Only generates text, like `docs.ts`.
  */
 import { methodUsage } from './helpText.js';
 import { CATEGORIES, paramNames, type Category, type ParamDecl, type RpcMethod } from '../declare/method.js';
@@ -65,7 +65,7 @@ function paramType(param: ParamDecl): string {
   return `${tupleLabel(paramNames(param)[0] ?? '')}${optional}: ${clientType(param)}`;
 }
 
-/** A null in place of an optional parameter leaves it out. */
+/** A null for an optional parameter omits it. */
 function clientType(param: ParamDecl): string {
   const type = PARAM_TYPES[param.type].client;
   return param.required === true || type === 'unknown' ? type : `${type} | null`;

@@ -1,6 +1,7 @@
 /**
- * What the generator writes from the declarations: the method reference and the command line's conversion table (the
- * types of the client are in `clientTypes.ts`). Texts only; `scripts/generateRpcDocs.mjs` writes them, and a test compares.
+ * Documents generated from the declarations: the method reference and the command line's conversion table (the types of the
+ * client are in `clientTypes.ts`). Only generates text; `scripts/generateRpcDocs.mjs` writes the files, and a test compares
+ * them.
  */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { propertyName } from '../../schema/schemaTypes.js';
@@ -50,7 +51,7 @@ function profileNote(method: RpcMethod): string {
   return method.profiles === undefined ? '' : ` (${method.profiles.join(', ')})`;
 }
 
-/** The link that renderers make of a heading: lower case, no punctuation, hyphens for blanks. */
+/** The anchor that renderers create for a heading: lower case, no punctuation, hyphens for spaces. */
 function methodLink(method: RpcMethod): string {
   const heading = method.name + profileNote(method);
   return `[${heading}](#${heading.replace(/[^\w -]/g, '').replaceAll(' ', '-')})`;
@@ -68,7 +69,7 @@ function methodSection(method: RpcMethod, calls: readonly RecordedCall[]): strin
   );
 }
 
-/** Longest string that samples show whole: a hash in its quotes. */
+/** Maximum length of a string shown completely in samples: a hash with its quotes. */
 const SAMPLE_STRING_CHARS = 72;
 
 function sampleText({ method, params, result }: RecordedCall): string {
@@ -112,8 +113,8 @@ export function conversionTable(methods: readonly RpcMethod[]): string {
 }
 
 /**
- * The client does not know the profile of the node. Where profiles read a position in different ways, its word is JSON
- * where it parses, under all names that the position has.
+ * The client does not know the profile of the node. If profiles read a position differently, its word is parsed as JSON if
+ * possible, under all names of the position.
  */
 function conversionsOf(declarations: readonly RpcMethod[]): string[] {
   const positions = Math.max(...declarations.map(({ params }) => params.length));

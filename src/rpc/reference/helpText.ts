@@ -1,4 +1,4 @@
-/** Help, derived from declarations, in the layout of the reference: the text of one method and the list of all. */
+/** Help texts, derived from declarations, in the layout of the reference: the text of one method and the list of all. */
 import { suggestion } from '../../util/nearest.js';
 import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import {
@@ -11,7 +11,7 @@ import {
 import { PARAM_TYPES } from '../declare/paramTypes.js';
 import type { OptionalSchema, Schema } from '../../schema/schema.js';
 
-/** Width at which a sentence of help is broken. */
+/** Line width of help texts. */
 const WIDTH = 100;
 /** URL in examples: the RPC port of the main network. */
 const EXAMPLE_URL = 'http://127.0.0.1:9245/';
@@ -30,12 +30,12 @@ export function methodUsage(method: RpcMethod): string {
   return inOptional ? `${usage} )` : usage;
 }
 
-/** What is said of a call that a method cannot take: one line of why and one of how it is called. */
+/** The error for a call with wrong arguments: one line with the reason and one with the usage. */
 export function usageError(method: RpcMethod, reason: string): string {
   return `${reason}\nUsage: ${methodUsage(method)}`;
 }
 
-/** The same of a wrong number of arguments. Those that are taken and ignored (`maxArgs`) are not counted among what it takes. */
+/** The same for a wrong number of arguments. Ignored arguments (`maxArgs`) are not included in the number accepted. */
 export function arityError(method: RpcMethod, given: number): string {
   const least = method.params.filter((param) => param.required === true).length;
   const most = method.maxArgs === Infinity ? Infinity : method.params.length;
@@ -61,13 +61,13 @@ export function methodHelp(method: RpcMethod): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** The answer of `help`: one method's text, or the list by category. Hidden methods are shown only by name. */
+/** The result of `help`: one method's text, or the list by category. Hidden methods are available only by name. */
 export function helpAnswer(table: DeclaredMethods, profile: Profile, command: string): string {
   if (command !== '') {
     const method = table.find(command, profile);
     if (method !== undefined) return methodHelp(method);
     const unknown = `help: unknown command: ${command}`;
-    // The other profiles answer in the words of their programs.
+    // The other profiles return the errors of their programs.
     if (profile !== 'documented') return unknown;
     const shown = table.list(profile).filter(({ category }) => category !== 'hidden');
     const near = suggestion(command, shown.map(({ name }) => name)); // prettier-ignore
@@ -107,7 +107,7 @@ function presence(param: ParamDecl): string {
   return text === '' ? 'optional' : `optional, default=${text}`;
 }
 
-/** A default as it would be sent. */
+/** A default in JSON. */
 export function defaultText(value: unknown): string {
   return value === undefined ? '' : stringifyJson(value as JsonOut);
 }
@@ -128,7 +128,7 @@ function resultSections(schema: Schema): string[] {
   return [['Result:', ...shape(schema, '', '')].join('\n')];
 }
 
-/** A shape as lines of annotated JSON, for references. */
+/** A schema as lines of annotated JSON, for references. */
 export function schemaLines(schema: Schema): string[] {
   return shape(schema, '', '');
 }
@@ -146,7 +146,7 @@ const LEAF_SAMPLES = {
   enum: ['"str"', 'string'],
 } as const;
 
-/** A schema as lines of annotated JSON. `lead` is the text before the value (a key), `note` what to say of a field. */
+/** A schema as lines of annotated JSON. `lead` is the text before the value (a key), `note` the annotation of a field. */
 function shape(schema: Schema, indent: string, lead: string, note = ''): string[] {
   switch (schema.kind) {
     case 'array':
@@ -225,12 +225,12 @@ function exampleLines(method: RpcMethod): string[] {
   });
 }
 
-/** JSON arrays and objects in single quotes, for the shell. */
+/** Puts JSON arrays and objects in single quotes for the shell. */
 function shellWord(word: string): string {
   return /^[[{]/.test(word) ? `'${word}'` : word;
 }
 
-/** Breaks text at spaces; line breaks of the text are kept. */
+/** Wraps text at spaces; its line breaks are kept. */
 function wrap(text: string, width = WIDTH): string[] {
   return text.split('\n').flatMap((paragraph) => {
     const lines: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The OpenRPC document, derived from declarations: parameters and answers as JSON Schema, with what recurs among the
- * components; the errors that a method can answer with; examples, which are answers of a node on regtest.
+ * The OpenRPC document, derived from declarations: parameters and results as JSON Schema, with recurring types among the
+ * components; the errors of each method; and examples recorded from a node on regtest.
  */
 import type { JsonValue } from '../../util/json/json.js';
 import { RPC_ERROR, RPC_ERROR_MEANING, type RpcErrorName } from '../declare/errors.js';
@@ -18,7 +18,7 @@ const SERVERS = [
   { name: 'regtest', url: 'http://127.0.0.1:29245/' },
 ] as const;
 
-/** A call by position and what a node answered to it. */
+/** A call with positional parameters and the node's result. */
 export interface ExampleCall {
   readonly method: string;
   readonly params: readonly JsonValue[];
@@ -29,7 +29,7 @@ export interface OpenRpcOptions {
   /** The version of the program. */
   readonly version: string;
   readonly examples: readonly ExampleCall[];
-  /** The profile that is described. */
+  /** The described profile. */
   readonly profile: Profile;
 }
 
@@ -96,7 +96,7 @@ function paramObject(param: ParamDecl): JsonSchema {
   };
 }
 
-/** Types whose values are refused with another code than -1. */
+/** Types whose values are rejected with another code than -1. */
 const PARSE_ERRORS: Readonly<Partial<Record<ParamTypeName, RpcErrorName>>> = {
   hex: 'INVALID_PARAMETER',
   hash: 'INVALID_PARAMETER',
@@ -105,19 +105,19 @@ const PARSE_ERRORS: Readonly<Partial<Record<ParamTypeName, RpcErrorName>>> = {
   amount: 'TYPE_ERROR',
 };
 
-/** Errors of every call, of the parameter types and of the method, by code from -1 down. */
+/** Errors common to all calls, of the parameter types and of the method, by code from -1 down. */
 export function methodErrors(method: RpcMethod, profile: Profile): RpcErrorName[] {
   const names = new Set<RpcErrorName>(['MISC_ERROR', ...(METHOD_ERRORS[method.name] ?? [])]);
-  // How lbcd calls parameters that are too many, too few or of a wrong type.
+  // lbcd's error for parameters that are too many, too few or of a wrong type.
   if (profile === 'lbcd') names.add(method.refusesBriefly === true ? 'INVALID_REQUEST' : 'INVALID_PARAMS');
-  // An unknown name among named parameters.
+  // Error for an unknown name among named parameters.
   names.add('INVALID_PARAMETER');
   if (method.duringWarmup !== true) names.add('IN_WARMUP');
   if (method.deprecated !== undefined) names.add('METHOD_DEPRECATED');
   for (const { type, strict } of method.params) {
     const name = PARSE_ERRORS[type];
     if (name !== undefined) names.add(name);
-    // Of the types that lbcd reads otherwise, which are hashes.
+    // For the types that lbcd parses differently, which are hashes.
     if (profile === 'lbcd' && PARAM_TYPES[type].parseInLbcd !== undefined) names.add('DESERIALIZATION_ERROR');
     if (strict !== undefined && strict !== false) names.add('TYPE_ERROR');
   }

@@ -1,6 +1,6 @@
 /**
- * Answers of a node to sample calls, recorded on regtest: what the OpenRPC document and the method reference show as
- * examples. `test/functional/openRpc.test.ts` records them and compares fresh answers with their shape.
+ * Results of sample calls, recorded from a node on regtest: the examples of the OpenRPC document and the method reference.
+ * `test/functional/openRpc.test.ts` records them and compares the types of new results with them.
  */
 import { readFileSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
@@ -10,11 +10,11 @@ import { projectFile } from '../../util/project.js';
 import { PROFILES, type Profile } from '../declare/method.js';
 import type { ExampleCall } from './openRpc.js';
 
-/** Path from the top of the project. */
+/** Path relative to the project's root. */
 export const EXAMPLES_FILE = 'data/rpcExamples.json';
 
 export interface RecordedCall extends ExampleCall {
-  /** Whose answer it is. Calls that all profiles answer in one shape are recorded in the first of them alone. */
+  /** The profile of the result. Calls with the same result type in all profiles are recorded only for the first profile. */
   readonly profile: Profile;
 }
 
@@ -36,8 +36,8 @@ function readRecords(text: string): RecordedCall[] {
 }
 
 /**
- * The examples of a profile. Of a method with answers of its own it shows those alone: the arguments may be others too. Else it
- * shares those of an earlier profile.
+ * The examples of a profile. A method with its own results in this profile has only those, since the arguments may differ
+ * too. Otherwise it shares the examples of an earlier profile.
  */
 export function examplesFor(
   profile: Profile,

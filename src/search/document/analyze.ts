@@ -1,11 +1,11 @@
 /**
- * Text to words, the same for documents and queries: split at white space alone, lower case, English stems (Porter), as the
- * hub's index does for every language. Also the form in which the words of a document are kept: one string with a blank
- * before and behind each word, so that a word, a phrase or a beginning is found by looking for a substring.
+ * Splits text into words, for documents and queries: at white space only, in lower case, with English stems (Porter), as the
+ * hub's index does for every language. The words of a document are stored as one string with a space before and after each
+ * word, so that a word, a phrase or a prefix is found by a substring search.
  */
 import { stemmer } from 'stemmer';
 
-/** The fields that a text search looks into, in the order in which their words are kept, with their weights in ranking. */
+/** The fields of a text search, in the order in which their words are stored, with their weights for ranking. */
 export const TEXT_FIELDS = [
   ['name', 4],
   ['title', 1],
@@ -14,21 +14,21 @@ export const TEXT_FIELDS = [
   ['tags', 0.5],
 ] as const;
 
-/** Between two fields, and between the values of one: no phrase reaches across. */
+/** Separator between two fields, and between two values of a field, so that no phrase extends across it. */
 export const FIELD_BREAK = '\x1f';
 export const VALUE_BREAK = '\x1e';
 
-/** Longer words are cut into pieces of this many characters, as Lucene's white space tokenizer does. */
+/** Maximum length of a word; longer ones are split into pieces, as by Lucene's white space tokenizer. */
 export const MAX_WORD_LENGTH = 255;
-/** No English word is as long. */
+/** Maximum length of a word that is stemmed. No English word is longer. */
 const MAX_STEMMED_LENGTH = 64;
-/** Words whose stems are remembered, and as many that were not asked for since. Arbitrary: most of a text is words seen before. */
+/** Size of each of the two generations of cached stems. Arbitrary: most words of a text have been seen before. */
 const REMEMBERED_STEMS = 50_000;
-/** The last letters of all endings that the stemmer takes off or changes; other words are their own stems. */
+/** Last letters of all endings that the stemmer changes; words with other endings are their own stems. */
 const STEMMED_ENDS = new Set([...'cdegilmnrstuy'].map((letter) => letter.charCodeAt(0)));
-/** Control characters that are no white space would part words in the index. */
+/** Control characters that are not white space, but would split words in the index. */
 const CONTROLS = /[\0-\x08\x0e-\x1b\x7f]/g;
-/** What Java calls white space, and so Lucene: no-break blanks are none. */
+/** White space in Java, and so in Lucene: without no-break spaces. */
 export const WHITE_SPACE = /[\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+/;
 
 let stems = new Map<string, string>();
@@ -49,12 +49,12 @@ function stem(word: string): string {
   return made;
 }
 
-/** Lower case with nothing in it that the index could not hold. */
+/** Lower case, without characters that the index cannot store. */
 export function foldText(text: string): string {
   return Buffer.from(text.toLowerCase(), 'utf8').toString('utf8').replace(CONTROLS, '\ufffd');
 }
 
-/** The words of a text in its order. */
+/** The words of a text, in order. */
 export function textWords(text: string): string[] {
   const words: string[] = [];
   for (const word of foldText(text).split(WHITE_SPACE)) {

@@ -1,15 +1,15 @@
-/** Numbers as clients write them, as plain decimals. Pure. */
+/** Parses numbers of clients as plain decimals. Pure. */
 
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
-/** Longer ones are none. Arbitrary: doubles have 309 digits at most in front of the point. */
+/** Maximum length of a number. Arbitrary: doubles have at most 309 digits before the point. */
 const MAX_LENGTH = 1000;
-/** Digits before the point, and behind it. No column of the index has half as many. */
+/** Maximum number of digits before and after the point. No column of the index has half as many. */
 const MAX_DIGITS = 40;
 
 /**
- * A number as a decimal without exponent; null for what is none. What has more than 40 digits before the point becomes the
- * least such number; of what has more behind it a last `1` says that there are others: so both compare with all that the
- * index holds as the number itself would.
+ * A number as a decimal without exponent; null for an invalid one. If it has more than 40 digits before the point, it
+ * becomes the least number of that kind. Further digits after the point are replaced by one `1`. So the result compares with
+ * all indexed values like the number itself.
  */
 export function readDecimal(text: string): string | null {
   const match = text.length > MAX_LENGTH ? null : NUMBER.exec(text);
@@ -18,7 +18,7 @@ export function readDecimal(text: string): string | null {
   if (whole === '' && part === '') return null;
   const digits = (whole + part).replace(/^0+/, '');
   if (digits === '') return '0';
-  // How many of the digits stand before the point.
+  // Number of digits before the point.
   const point = digits.length - part.length + Number(exponent);
   const minus = sign === '-' ? '-' : '';
   if (point > MAX_DIGITS) return `${minus}1${'0'.repeat(MAX_DIGITS)}`;

@@ -1,6 +1,6 @@
 /**
- * The document of a live claim: what a search can ask for, from the claim's record, its metadata and, of a repost, the
- * metadata of what it reposts. Pure. Source: lbryio/hub, hub/elastic_sync/db.py `prepare_claim_metadata_batch`.
+ * The document of a live claim: its searchable fields, from the claim's record, its metadata and, for a repost, the metadata
+ * of the reposted claim. Pure. Source: lbryio/hub, hub/elastic_sync/db.py `prepare_claim_metadata_batch`.
  */
 import { sha256OfText } from '../../crypto/hash.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -25,11 +25,11 @@ export interface ClaimMetadata {
   readonly tags: readonly string[];
   /** Codes of two or three letters, `none` for the unknown one. */
   readonly languages: readonly string[];
-  /** Names of places (`placeName`). */
+  /** Names of locations (`placeName`). */
   readonly locations: readonly string[];
   readonly channelId: Bytes | null;
   readonly signature: Bytes | null;
-  /** Data of a stream, else null. */
+  /** Data of a stream; null for other claims. */
   readonly stream: {
     readonly author: string;
     readonly source: {
@@ -37,7 +37,7 @@ export interface ClaimMetadata {
       readonly streamType: StreamTypeName;
       readonly sdHash: Bytes;
     } | null;
-    /** In the smallest unit of the currency. */
+    /** Amount in the smallest unit of the currency. */
     readonly fee: { readonly currency: 'LBC' | 'BTC' | 'USD' | null; readonly amount: bigint } | null;
     readonly durationSec: number;
     /** Video size in pixels; 0 if it is unknown. */
@@ -45,13 +45,16 @@ export interface ClaimMetadata {
     readonly height: number;
     readonly releaseTimeSec: bigint;
   } | null;
-  /** Address of the key of a channel, else null. */
+  /** Address of a channel's key; null for other claims. */
   readonly publicKeyId: string | null;
 }
 
-/** A document as the index stores it. Ids are hex as printed, so that a beginning of one is a range. */
+/** A document in the form of the index. Ids are hex in printed order, so that a prefix is a range. */
 export interface ClaimDocument {
-  /** The order of creation: number of the first output's transaction in the chain, and its output. Unique among live claims. */
+  /**
+   * Creation order: the number of the first output's transaction in the chain, and the output number. Unique among live
+   * claims.
+   */
   readonly id: number;
   readonly claimId: string;
   readonly type: number;
@@ -104,31 +107,31 @@ export interface ClaimDocument {
   readonly words: DocumentWords;
 }
 
-/** Heights and places in the chain that a record leaves open. */
+/** Heights and chain positions that are not in a record. */
 export interface ChainPlaces {
-  /** Number of the record's transaction in the chain, and of the claim's first. */
+  /** Number of the record's transaction in the chain, and that of the claim's first transaction. */
   readonly txNum: number;
   readonly creationTxNum: number;
-  /** Header times at the record's height and at its creation. */
+  /** Header times at the record's height and at its creation height. */
   readonly timeSec: number;
   readonly creationTimeSec: number;
 }
 
-/** Longer texts are not in the index for equality. Source: `ignore_above` of the hub's index. */
+/** Longer strings are not indexed for equality. Source: `ignore_above` of the hub's index. */
 export const MAX_KEYWORD_LENGTH = 256;
-/** Outputs that the number of a document tells apart within a transaction: a block has no room for more. */
+/** Number of outputs of a transaction that document numbers can distinguish. A block has no space for more. */
 export const OUTPUTS_OF_TRANSACTION = 2 ** 18;
-/** Fees from here on do not fit the index: the claim is not in it. Source: db.py. */
+/** Claims with a fee from this amount on are not indexed. Source: db.py. */
 const FEE_LIMIT = 2n ** 63n - 1n;
-/** For a currency's smallest unit in a thousandth of its unit: dewies and satoshis; a cent is ten thousandths. */
+/** Smallest currency units in a thousandth of a unit, for dewies and satoshis. A cent is ten thousandths. */
 const DEWIES_OF_THOUSANDTH = 100_000n;
 
-/** The number by which documents are kept; its order is that of creation. */
+/** The number of a document; numbers are in creation order. */
 export function documentNumber(creationTxNum: number, creationNout: number): number {
   return creationTxNum * OUTPUTS_OF_TRANSACTION + creationNout;
 }
 
-/** Key of a text for equality: 48 bits of its SHA-256. */
+/** Key of a string for equality: 48 bits of its SHA-256. */
 export function textKey(text: string): number {
   const digest = sha256OfText(text);
   let key = 0;
@@ -136,7 +139,7 @@ export function textKey(text: string): number {
   return key;
 }
 
-/** A name as text: UTF-8, or else Latin-1. Source: lbryio/hub, `normalize_name` and `Claim.name`. */
+/** A name as text: UTF-8, or else latin1. Source: lbryio/hub, `normalize_name` and `Claim.name`. */
 export function nameText(name: Bytes): string {
   try {
     return strictUtf8.decode(name);
@@ -158,7 +161,7 @@ function languagesOf(metadata: ClaimMetadata): readonly string[] {
   return metadata.languages.length > 0 ? metadata.languages : ['none'];
 }
 
-/** What a stream says of its content; of a repost it is the stream that is reposted. */
+/** Content data of a stream; for a repost, of the reposted stream. */
 function contentOf(metadata: ClaimMetadata | null) {
   if (metadata === null) {
     return {
@@ -194,8 +197,8 @@ function sizeOf(stream: ClaimMetadata['stream']): { readonly width: number; read
 }
 
 /**
- * The document of a claim; `reposted` is the metadata of the claim that a repost names, null when that is gone or cannot be
- * decoded. Null when a fee is too large for the index.
+ * The document of a claim; `reposted` is the metadata of the reposted claim; null if that does not exist or cannot be
+ * decoded. Returns null if a fee is too large for the index.
  */
 export function makeDocument(
   record: PlainClaim,

@@ -1,6 +1,6 @@
 /**
- * What a document is made of, as it is handed to the thread that makes and writes it: decoding and taking apart texts takes
- * most of the time of a first build.
+ * Source data of documents, in the form in which it is passed to the thread that builds and writes them. Decoding values and
+ * splitting texts takes most of the time of a first build.
  */
 import { hash160 } from '../../crypto/hash.js';
 import type { PlainClaim } from '../../index/claims/claimReader.js';
@@ -20,28 +20,28 @@ import { encodeDestination, type AddressPrefixes } from '../../script/address.js
 import type { Bytes } from '../../util/bytes.js';
 import { makeDocument, type ChainPlaces, type ClaimDocument, type ClaimMetadata } from './document.js';
 
-/** A claim with what the chain says of it, before its value is looked into. */
+/** A claim with its data from the chain; its value is not decoded yet. */
 export interface DocumentSource {
   /** Hex as printed. */
   readonly claimId: string;
   readonly claim: PlainClaim;
   readonly places: ChainPlaces;
   readonly value: Bytes;
-  /** The value of the claim that a repost names; null for others, and where that claim is gone. */
+  /** The value of the reposted claim; null without a repost, or if that claim is not alive. */
   readonly repostedValue: Bytes | null;
 }
 
-/** Claims as they are at the present tip, before their values are looked into. */
+/** Claims at the present tip; their values are not decoded yet. */
 export interface ClaimSources {
   readonly sources: readonly DocumentSource[];
   /** Hex as printed. */
   readonly gone: readonly string[];
 }
 
-/** How claims are at the present tip. */
+/** States of claims at the present tip. */
 export interface ClaimStates {
   readonly documents: readonly ClaimDocument[];
-  /** Live, but with nothing to be searched for (values that cannot be decoded). */
+  /** Live claims without searchable data (their values cannot be decoded). */
   readonly hidden: readonly string[];
   /** Not there. */
   readonly gone: readonly string[];
@@ -86,7 +86,7 @@ function publicKeyIdOf(claim: Claim, prefixes: AddressPrefixes): string | null {
   return key === null ? null : encodeDestination({ type: 'pubkeyhash', hash: hash160(key) }, prefixes);
 }
 
-/** What the index reads from a value; null if it cannot be decoded or says no kind. */
+/** The indexed data of a value; null if it cannot be decoded or has no kind. */
 export function readMetadata(value: Bytes, prefixes: AddressPrefixes): ClaimMetadata | null {
   try {
     const { kind, claim, channelId, signature } = decodeClaim(value);
@@ -109,7 +109,7 @@ export function readMetadata(value: Bytes, prefixes: AddressPrefixes): ClaimMeta
   }
 }
 
-/** Documents of sources; claims that can have none are distinguished. */
+/** Builds documents from sources, and separates claims that have none. */
 export function statesOf({ sources, gone }: ClaimSources, prefixes: AddressPrefixes): ClaimStates {
   const documents: ClaimDocument[] = [];
   const hidden: string[] = [];

@@ -1,17 +1,17 @@
-/** The fields of a document that a search may name: their columns, what they compare as, and the names of old clients. */
+/** The searchable fields of a document: their columns, their comparison types, and their names in old clients. */
 
 /**
- * How values compare: whole numbers, fractions, texts kept whole, texts stored as a key (equality alone), ids in
- * hex kept as bytes, and truth.
+ * Comparison types: integers, real numbers, strings stored as a whole, strings stored as a key (equality only), hex ids
+ * stored as bytes, and booleans.
  */
 export type FieldType = 'int' | 'real' | 'text' | 'key' | 'id' | 'bool';
 
 export interface SearchField {
   readonly column: string;
   readonly type: FieldType;
-  /** Whether `<`, `<=`, `>`, `>=` are understood in front of its values. */
+  /** Whether its values may be preceded by `<`, `<=`, `>`, `>=`. */
   readonly range?: true;
-  /** Documents may be without it. */
+  /** Whether it is optional in a document. */
   readonly nullable?: true;
 }
 
@@ -24,8 +24,7 @@ const range = (column: string, nullable?: true): SearchField => ({
 });
 
 /**
- * Fields by their names in constraints. Source: lbryio/hub and OdyseeTeam/hub, hub/common.py `FIELDS`, `RANGE_FIELDS`,
- * `TEXT_FIELDS`.
+ * Fields by constraint name. Source: lbryio/hub and OdyseeTeam/hub, hub/common.py `FIELDS`, `RANGE_FIELDS`, `TEXT_FIELDS`.
  */
 export const SEARCH_FIELDS: Readonly<Record<string, SearchField>> = {
   claim_id: { column: 'claim_id', type: 'id' },
@@ -74,7 +73,7 @@ export const SEARCH_FIELDS: Readonly<Record<string, SearchField>> = {
   trending_score: { column: 'trending_score', type: 'real', range: true, nullable: true },
 };
 
-/** Other names of fields. Source: `REPLACEMENTS`; `publish_time` is what apps order by and the hub refuses. */
+/** Aliases of fields. Source: `REPLACEMENTS`; apps order by `publish_time`, which the hub rejects. */
 export const FIELD_ALIASES: Readonly<Record<string, string>> = {
   claim_name: 'normalized_name',
   name: 'normalized_name',
@@ -93,7 +92,7 @@ export const FIELD_ALIASES: Readonly<Record<string, string>> = {
   publish_time: 'creation_timestamp',
 };
 
-/** The name of a field behind its other names; unknown names stay as they are. */
+/** The field name for an alias; other names are returned unchanged. */
 export function fieldName(name: string): string {
   return Object.hasOwn(FIELD_ALIASES, name) ? FIELD_ALIASES[name]! : name;
 }

@@ -1,13 +1,13 @@
 /**
- * Claims on their way to the thread that makes documents of them: one piece of memory that is handed over, numbers, then
- * amounts, then bytes. Cloning an object a claim would take the node's thread several times as long as reading the claim.
+ * Packs claims for transfer to the thread that builds documents: one buffer with numbers, then amounts, then bytes. Cloning
+ * an object for each claim would take the node's thread several times as long as reading the claim.
  */
 import type { ClaimKind } from '../../metadata/claimFacts.js';
 import type { Bytes } from '../../util/bytes.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { ClaimSources, DocumentSource } from './documentSource.js';
 
-/** `ClaimSources` as they cross. */
+/** `ClaimSources` in packed form. */
 export interface PackedSources {
   readonly packedClaims: ArrayBuffer;
   readonly count: number;
@@ -15,13 +15,13 @@ export interface PackedSources {
 }
 
 const KINDS: readonly (ClaimKind | null)[] = [null, 'stream', 'channel', 'collection', 'repost'];
-/** Fields of a claim: numbers and lengths, amounts, byte parts. */
+/** Numbers of fields of a claim: numbers and lengths, amounts, byte parts. */
 const NUMBERS = 25;
 const AMOUNTS = 3;
 const PARTS = 8;
 const FIRST_LENGTH = NUMBERS - PARTS;
 const CLAIM_BYTES = (NUMBERS + AMOUNTS) * 8;
-/** The length of what is not there. */
+/** Length of an absent part. */
 const ABSENT = -1;
 const FLAG_CONTROLLING = 1;
 const FLAG_SIGNED = 2;
@@ -150,7 +150,7 @@ export function unpackSources({ packedClaims, count, gone }: PackedSources): Cla
   return { sources, gone };
 }
 
-/** Arguments of a call as they cross to another thread, and what is handed over with them. */
+/** Arguments of a call in a transferable form, with the buffers to transfer. */
 export function packArguments(args: readonly unknown[]): { args: unknown[]; transfer: ArrayBuffer[] } {
   const transfer: ArrayBuffer[] = [];
   const packed = args.map((arg) => {

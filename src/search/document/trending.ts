@@ -1,11 +1,11 @@
 /**
- * The trending score of a claim (`fast_ar`), pure. A score grows with each change of the claim's effective amount; nothing
- * decays, later changes weigh more instead, e times as much after 576 blocks. Scores and weights would overflow, so they are
- * kept squashed: x as sign(x) * ln(1 + |x|), and added and multiplied in that form.
- * Source: lbryio/hub, hub/elastic_sync/fast_ar_trending.py.
+ * The trending score of a claim (`fast_ar`), pure. Each change of the claim's effective amount adds to the score. There is
+ * no decay; instead later changes have a larger weight, by the factor e after 576 blocks. Scores and weights would overflow,
+ * so they are stored, added and multiplied in the form sign(x) * ln(1 + |x|). Source: lbryio/hub,
+ * hub/elastic_sync/fast_ar_trending.py.
  */
 
-/** Blocks in which the weight of a change grows by e: about a day. */
+/** Number of blocks in which the weight of a change grows by the factor e: about a day. */
 const TIMESCALE_BLOCKS = 576;
 const SATOSHIS = 1e8;
 
@@ -36,7 +36,7 @@ function multiplySquashed(x: number, y: number): number {
   return x * y >= 0 ? size : -size;
 }
 
-/** How much a change counts: a mean of the change of the cube roots and of the cube root of the change, by the new amount. */
+/** Value of a change: a mean of the change of the cube roots and of the cube root of the change, depending on the new amount. */
 function spikeMass(formerLbc: number, latterLbc: number): number {
   const softened = Math.pow(Math.abs(latterLbc - formerLbc), 1 / 3);
   const change = Math.abs(Math.pow(latterLbc, 1 / 3) - Math.pow(formerLbc, 1 / 3));
@@ -45,7 +45,7 @@ function spikeMass(formerLbc: number, latterLbc: number): number {
   return formerLbc > latterLbc ? -mass : mass;
 }
 
-/** The score after the effective amount went from `formerSat` to `latterSat` in the block at `height`; null counts as 0. */
+/** The score after a change of the effective amount from `formerSat` to `latterSat` in block `height`; null counts as 0. */
 export function trendingAfter(
   score: number | null,
   height: number,

@@ -1,10 +1,13 @@
-/** Blocks that are followed together: claims are read once for all, at one tip, and written block by block. Pure. */
+/**
+ * Splits the data of several blocks that are followed together: claims are read once for all blocks, at one tip, and written
+ * block by block. Pure.
+ */
 import type { ClaimStates } from '../document/documentSource.js';
 import type { BlockStep } from './indexChange.js';
 
 /**
- * What each block is to write of what was read. A document is as of the present tip whichever block wrote it, so the first
- * that touches its claim does; the end of a claim counts in the block that brought it and in those before.
+ * The claim states that each block writes. A document is in the state of the present tip, so the first block that touches
+ * the claim writes it. The end of a claim is written with the block that ended it and with the blocks before it.
  */
 export function* statesByStep(
   steps: readonly BlockStep[],

@@ -1,20 +1,20 @@
 /**
- * The active chain as the thread knows it that follows the claim index: told by the node's thread in small messages
- * (`ChainTeller`), and taken over between turns, so that within a turn it stands still. Which commit of the rows it is of is
- * told too. Blocks far below the tip are asked for, always as those below the tip that was told, whatever the chain did since.
+ * Copy of the active chain in the thread that follows the claim index. The node's thread sends changes in small messages
+ * (`ChainTeller`), which are applied between turns, so the copy is constant within a turn. It includes the commit number of
+ * the matching rows. Blocks far below the tip are requested, for the chain that ends with the last received tip.
  */
 import type { PlainClaim } from '../../index/claims/claimReader.js';
 import type { FollowedChain } from './followedClaims.js';
 
-/** What is reported about a block: hash in hex as printed, time in its header, and the transactions in all blocks below it. */
+/** Data of a block: hash as hex in printed order, header time, and number of transactions in all lower blocks. */
 export type BlockFacts = readonly [hash: string | null, timeSec: number, transactionsBelow: number];
 
-/** The chain as of a turn of the node's thread. */
+/** Changes of the chain, as of a turn of the node's thread. */
 export interface ChainNews {
-  /** `RowStore.commits`; null while rows count that other threads cannot read. */
+  /** `RowStore.commits`; null while there are staged rows, which other threads cannot read. */
   readonly commits: number | null;
   readonly height: number;
-  /** Number of the block at the tip. */
+  /** Id of the block at the tip. */
   readonly tip: number;
   readonly disconnects: number;
   /** Whether the claim index is at the tip. */
@@ -22,41 +22,41 @@ export interface ChainNews {
   readonly indexHeight: number;
   /** Height up to which the chain is unchanged since the last message. */
   readonly forkHeight: number;
-  /** The blocks at the top, from the one at `firstHeight` on. */
+  /** The latest blocks, from `firstHeight` on. */
   readonly firstHeight: number;
   readonly blocks: readonly BlockFacts[];
-  /** Whether lines of the category `search` are wanted. */
+  /** Whether lines of the category `search` are logged. */
   readonly isLogged: boolean;
 }
 
-/** The active chain as it is reported. */
+/** The active chain, as the source of the copy. */
 export interface MirroredChain extends FollowedChain {
   readonly height: number;
-  /** Number of the block at the tip. */
+  /** Id of the block at the tip. */
   readonly tip: number;
-  /** Height of the last block that the active chain shares with the one that ended at `tip`. */
+  /** Height of the last common block of the active chain and the one that ended at `tip`. */
   forkHeight(tip: number): number;
-  /** Facts of the block at a height of the chain with this tip. */
+  /** Data of the block at a height of the chain with this tip. */
   factsAt(tip: number, height: number): BlockFacts;
   /** See `ChainNews`. */
   readonly commits: number | null;
-  /** Runs a task while nothing changes the chain. */
+  /** Runs a task while chain changes are blocked. */
   exclusively<T>(task: () => Promise<T>): Promise<T>;
 }
 
-/** Number of top blocks sent unasked; more than a follower ever walks back in steps. */
+/** Number of latest blocks that are sent without a request; more than a follower ever rewinds step by step. */
 const TOLD_BLOCKS = 400;
-/** Blocks far below the tip whose facts are kept: claims are in any order. Arbitrary, some megabytes. */
+/** Maximum number of cached facts of lower blocks, which are needed in any order. Arbitrary, some megabytes. */
 const KEPT_FACTS = 50_000;
 
-/** Tells what is new of the chain, each time since the last. */
+/** Computes the changes of the chain since the last call. */
 export class ChainTeller {
   private readonly chain: MirroredChain;
   private readonly index: { readonly height: number; readonly isSynced: boolean };
   private readonly toldBlocks: number;
   private told: ChainNews | null = null;
 
-  /** `toldBlocks` of those at the top are told unasked. */
+  /** `toldBlocks`: number of latest blocks that are sent without a request. */
   constructor(
     chain: MirroredChain,
     index: { readonly height: number; readonly isSynced: boolean },
@@ -67,7 +67,7 @@ export class ChainTeller {
     this.toldBlocks = toldBlocks;
   }
 
-  /** Null when there is nothing new. */
+  /** Null without changes. */
   news(isLogged: boolean): ChainNews | null {
     const { chain, index, told } = this;
     const { commits, height, disconnects, tip } = chain;
@@ -93,7 +93,7 @@ export class ChainTeller {
   }
 }
 
-/** Facts of blocks of the chain that ended at a tip. */
+/** A request for facts of blocks of the chain that ended at a tip. */
 export interface WantedFacts {
   readonly tip: number;
   readonly heights: readonly number[];
@@ -113,7 +113,7 @@ export class ChainMirror implements FollowedChain {
   private readonly askNow: (wanted: WantedFacts) => readonly BlockFacts[];
   private readonly ask: (wanted: WantedFacts) => Promise<readonly BlockFacts[]>;
 
-  /** `askNow` and `ask` ask the node's thread, the first without giving up the turn. */
+  /** `askNow` and `ask` query the node's thread, `askNow` synchronously. */
   constructor(
     askNow: (wanted: WantedFacts) => readonly BlockFacts[],
     ask: (wanted: WantedFacts) => Promise<readonly BlockFacts[]>,
@@ -130,7 +130,7 @@ export class ChainMirror implements FollowedChain {
     return this.state.height;
   }
 
-  /** Number of the block at the tip, as the node's thread has it. */
+  /** Id of the block at the tip, in the node's numbering. */
   get tip(): number {
     return this.state.tip;
   }
@@ -167,7 +167,7 @@ export class ChainMirror implements FollowedChain {
     return this.factsAt(height)[2];
   }
 
-  /** Brings to hand what `timeSec` and `transactionsBelow` say of the heights of claims. */
+  /** Loads the data that `timeSec` and `transactionsBelow` need for the heights of claims. */
   async prepare(claims: readonly PlainClaim[]): Promise<void> {
     const missing = new Set<number>();
     this.makeRoom();
@@ -177,7 +177,7 @@ export class ChainMirror implements FollowedChain {
     const { disconnects, tip } = this;
     const heights = [...missing];
     const found = await this.ask({ tip, heights });
-    // News that came along may be of another branch.
+    // Changes received with the response may belong to another branch.
     if (this.disconnects !== disconnects) return;
     heights.forEach((at, i) => this.facts.set(at, found[i]!));
   }

@@ -1,21 +1,21 @@
 /**
- * What a transaction does to the claims of an index, gathered in memory: each claim as it is stored, and as it will be.
- * Blocks, blocks disconnected and claims read again differ only in the calls. Pure; a backend that writes many rows at once
- * loads what is stored, and writes the differences.
+ * Collects the changes of one index transaction in memory: the stored state and the new state of each claim. It is used for
+ * new blocks, disconnected blocks and refreshed claims. Pure: the backend loads the stored claims, and writes the
+ * differences.
  */
 import type { ClaimDocument } from '../document/document.js';
 import type { ClaimStates } from '../document/documentSource.js';
 import type { ScoreChange } from './indexChange.js';
 import { trendingAfter } from '../document/trending.js';
 
-/** A claim that the index knows. Ids are hex as printed. */
+/** A claim in the index. Ids are hex in printed order. */
 export interface KnownClaim {
   readonly score: number | null;
-  /** Null: live, but with nothing to be searched for. */
+  /** Null for a live claim without searchable data. */
   readonly document: StoredDocument | ClaimDocument | null;
 }
 
-/** Data for removing a stored document. */
+/** Data needed to remove a stored document. */
 export interface StoredDocument {
   readonly id: number;
   readonly labels: readonly number[];
@@ -23,7 +23,7 @@ export interface StoredDocument {
   readonly lengths: readonly number[];
 }
 
-/** A score as it was before a block; `existed` is false if the claim was not known. */
+/** A score before a block; `existed` is false if the claim was not in the index. */
 export interface FormerScore {
   readonly claimId: string;
   readonly existed: boolean;
@@ -32,19 +32,19 @@ export interface FormerScore {
 
 export class ClaimChanges {
   readonly stored: ReadonlyMap<string, KnownClaim>;
-  /** Claims that are no longer as they were stored; null for those that are forgotten. */
+  /** Changed claims; null for removed ones. */
   readonly changed = new Map<string, KnownClaim | null>();
-  /** What each claim was before the block, once a claim. */
+  /** The state of each claim before the block. */
   readonly undo = new Map<string, FormerScore>();
   private readonly keepsUndo: boolean;
 
-  /** `stored` has all claims that the calls name, as far as they are known. */
+  /** `stored` has all claims of the index that the calls refer to. */
   constructor(stored: ReadonlyMap<string, KnownClaim>, keepsUndo: boolean) {
     this.stored = stored;
     this.keepsUndo = keepsUndo;
   }
 
-  /** Claims as they are at the present tip; `ended` are those that ended in this block. */
+  /** Sets claims to their state at the present tip; `ended` are those that ended in this block. */
   addStates(states: ClaimStates, ended: ReadonlySet<string>): void {
     for (const claimId of states.gone) {
       const known = this.known(claimId);
@@ -54,7 +54,7 @@ export class ClaimChanges {
         this.changed.set(claimId, null);
         continue;
       }
-      // A later block ends it, and its score is needed should that one be disconnected.
+      // A later block ends it. Its score is needed if that block is disconnected.
       if (known === null) this.note(claimId);
       if (known !== null || this.keepsUndo) this.hide(claimId);
     }
@@ -79,7 +79,7 @@ export class ClaimChanges {
     }
   }
 
-  /** Scores as they were, from the latest block to the earliest. */
+  /** Restores former scores; pass them from the latest block to the earliest. */
   takeBack(former: readonly FormerScore[]): void {
     for (const { claimId, existed, score } of former) {
       if (!existed) this.changed.set(claimId, null);
@@ -87,7 +87,7 @@ export class ClaimChanges {
     }
   }
 
-  /** Keeps the score of a claim alone. */
+  /** Removes the document of a claim, but keeps its score. */
   hide(claimId: string): void {
     this.changed.set(claimId, { score: this.known(claimId)?.score ?? null, document: null });
   }

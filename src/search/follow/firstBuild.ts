@@ -1,19 +1,19 @@
-/** The first build of the search index: all claims, then the scores of all blocks. May be ended and gone on with. */
+/** The first build of the search index: all claims, then the scores of all blocks. It can be interrupted and continued. */
 import { hashFromHex, hashToHex, type Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import { scoreOf, type FollowedClaims } from './followedClaims.js';
 import type { BlockScores, BuildState, IndexWriter } from './indexChange.js';
 import type { NotedBlocks } from './notedBlocks.js';
 
-/** Blocks whose scores are written in one go. */
+/** Blocks whose scores are written in one transaction. */
 const SCORE_BLOCKS = 2000;
 /** Time between two lines of progress in the log. */
 const PROGRESS_MS = 30_000;
-/** Below the genesis block: every block is noted while claims are read. */
+/** Below the genesis block, so that every block is noted while claims are read. */
 const BOTTOM = -1;
 
 export interface BuildProgress {
-  /** Claims read in this run. */
+  /** Number of claims read in this run. */
   readonly claims: number;
   readonly stage: 'claims' | 'scores' | 'indexes';
 }
@@ -35,7 +35,7 @@ export class FirstBuild {
     this.deps = deps;
   }
 
-  /** Answers whether the index is whole: not when the follower was closed meanwhile. */
+  /** Returns whether the index is complete: false if the follower was closed meanwhile. */
   async run(build: BuildState): Promise<boolean> {
     const { writer, isClosed } = this.deps;
     this.tell('claims');
@@ -56,7 +56,7 @@ export class FirstBuild {
   private async addClaims(after: string | null): Promise<void> {
     const { claims, noted, writer, logger, isClosed } = this.deps;
     let told = performance.now();
-    // Claims are read while those before them are written.
+    // Claims are read while the previous ones are written.
     let writing: Promise<void> = Promise.resolve();
     let last: Bytes | null = after === null ? null : hashFromHex(after);
     for (let isWhole = false; !isWhole;) {
@@ -66,11 +66,11 @@ export class FirstBuild {
         if (isClosed()) return writing;
         await claims.prepare(batch);
         await noted.noteAhead(BOTTOM);
-        // The chain may have left a block at which this was read before it was noted: it is read again.
+        // If a block was disconnected during the read, before it was noted, the claims are read again.
         isWhole = claims.disconnects === disconnects;
         if (!isWhole) break;
         last = batch.at(-1)?.claim.claimId ?? last;
-        // Claims whose value is gone by now count as read; what touched them is followed behind the build.
+        // Claims whose value is gone count as read. The blocks that changed them are followed after the build.
         const sources = batch.flatMap(
           (claim) => claims.sourceOf(claim, hashToHex(claim.claim.claimId)) ?? [],
         );
@@ -90,8 +90,8 @@ export class FirstBuild {
   }
 
   /**
-   * Claims of the blocks that will be followed. Some have ended, and some were not there yet where the reading passed their
-   * place: their scores are kept as well, for they may come back.
+   * Claims of the blocks that will be followed after the build. Some have ended, and some did not exist when the reading
+   * passed their position. Their scores are needed too, because they may become live again.
    */
   private async noted(): Promise<string[]> {
     const notes = await this.deps.writer.notes();

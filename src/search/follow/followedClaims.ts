@@ -1,4 +1,4 @@
-/** What the follower reads: the active chain, the claim index, and of claims what documents are made of. */
+/** Input of the follower: the active chain, the claim index, and the source data of documents. */
 import { ClaimChangesGoneError } from '../../index/claims/claimIndexQueries.js';
 import type {
   BlockClaimChanges,
@@ -12,21 +12,21 @@ import type { ChainPlaces } from '../document/document.js';
 import type { ClaimSources, DocumentSource } from '../document/documentSource.js';
 import type { BlockId, ScoreChange } from './indexChange.js';
 
-/** The active chain as the follower needs it. */
+/** The interface of the active chain for the follower. */
 export interface FollowedChain {
-  /** Hash of a block of the active chain, hex as printed; null above the tip. */
+  /** Hash of a block of the active chain, hex in printed order; null above the tip. */
   hashAt(height: number): string | null;
-  /** Transactions in all blocks below `height`. */
+  /** Number of transactions in all blocks below `height`. */
   transactionsBelow(height: number): number;
   /** Time in the block's header. */
   timeSec(height: number): number;
-  /** How many blocks were taken off the active chain so far. */
+  /** Number of blocks disconnected so far. */
   readonly disconnects: number;
-  /** Brings to hand what is said of the heights of claims, where that is not at hand anyway. */
+  /** Loads data for the heights of claims, if it is not in memory. */
   prepare?(claims: readonly PlainClaim[]): Promise<void>;
 }
 
-/** Claims read in one go. */
+/** Claims read in one call. */
 const READ_CLAIMS = 500;
 
 export class FollowedClaims {
@@ -55,7 +55,10 @@ export class FollowedClaims {
     return height < 0 || this.chain.hashAt(height) === hash;
   }
 
-  /** What a block did; null when it is not, or no more, that block of the active chain; `gone` when that is forgotten. */
+  /**
+   * The changes of a block; null if that block is not in the active chain any more; `gone` if its changes are not stored any
+   * more.
+   */
   async changesAt(height: number, hash: string | null): Promise<BlockClaimChanges | 'gone' | null> {
     if (hash === null || height > this.height) return null;
     try {
@@ -69,8 +72,8 @@ export class FollowedClaims {
   }
 
   /**
-   * Claims as they are at the present tip. `note` notes the blocks up to it; where the chain went back meanwhile, and may have
-   * left one that was read at before it was noted, all is read again.
+   * Claims at the present tip. `note` notes the blocks up to it. If a block was disconnected meanwhile, possibly before it
+   * was noted, everything is read again.
    */
   async read(ids: readonly string[], note: () => Promise<void>): Promise<ClaimSources> {
     const sources: DocumentSource[] = [];
@@ -100,12 +103,12 @@ export class FollowedClaims {
     }
   }
 
-  /** To be awaited before `sourceOf` is asked of the claims. */
+  /** Must be awaited before `sourceOf` is called for these claims. */
   async prepare(claims: readonly (ClaimWithValue | null)[]): Promise<void> {
     await this.chain.prepare?.(claims.flatMap((found) => found?.claim ?? []));
   }
 
-  /** What a document of this claim is made of; null if its value is not available. */
+  /** The source data of the claim's document; null if its value is not available. */
   sourceOf({ claim, value, repostedValue }: ClaimWithValue, claimId: string): DocumentSource | null {
     return value && { claimId, claim, places: this.placesOf(claim), value, repostedValue };
   }
@@ -121,15 +124,15 @@ export class FollowedClaims {
 }
 
 /**
- * Claims that a block touched or ended. Of those that a later block has ended already nothing counts as touched: they are
- * among those whose scores changed, which are needed should that block be disconnected.
+ * Claims that a block touched or ended. Claims that a later block has ended are not listed as touched. They are included by
+ * their score changes, which are needed if that block is disconnected.
  */
 export function claimIdsIn({ touched, deleted, trending }: BlockClaimChanges): string[] {
   const scored = trending.map(({ claimId }) => claimId);
   return [...new Set([...touched, ...deleted, ...scored].map(hashToHex))];
 }
 
-/** A change of an effective amount as indexes take it. */
+/** A score change in the form for indexes. */
 export function scoreOf({ claimId, formerSat, latterSat }: TrendingChange): ScoreChange {
   return { claimId: hashToHex(claimId), formerSat, latterSat };
 }

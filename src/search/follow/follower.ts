@@ -1,6 +1,6 @@
 /**
- * Keeps the search index beside the claim index, with a tip of its own: when to follow, when to try again, who waits for it
- * and what is reported about it. How it comes nearer is `indexSteps.ts`.
+ * Keeps the search index up to date with the claim index; the search index has its own tip. This class decides when to
+ * follow and when to retry, and has the waiting callers and the status. The steps are in `indexSteps.ts`.
  */
 import type { ClaimIndexReader } from '../../index/claims/claimReader.js';
 import { BlockFileError } from '../../store/files/blockFiles.js';
@@ -13,20 +13,20 @@ import { BLOCKS_TOGETHER, IndexSteps } from './indexSteps.js';
 import { SearchError, ThreadEndedError } from '../query/searchError.js';
 
 export interface FollowerOptions {
-  /** Blocks that are followed one by one behind a first build; a deeper reorganisation has the index built again. */
+  /** Number of blocks that are followed one by one after a first build. A deeper reorg rebuilds the index. */
   readonly keptBlocks?: number;
   /** Called when the status has changed. */
   readonly onStatus?: () => void;
 }
 
-/** Time after which a failure is tried again. Arbitrary. */
+/** Time until a retry after a failure. Arbitrary. */
 const RETRY_MS = 5000;
-/** A block that comes so soon after others were followed waits for more. Arbitrary. */
+/** A block that arrives within this time after the last step waits for more blocks. Arbitrary. */
 const PAUSE_MS = 1000;
-/** Time for which blocks are gathered. Arbitrary: searches wait several times as long. */
+/** Time for which blocks are collected. Arbitrary: searches wait several times as long. */
 const GATHER_MS = 50;
 
-/** Failures that another try does not mend. */
+/** Failures that a retry does not fix. */
 const STUCK = [BlockFileError, DatabaseCorruptionError, ThreadEndedError];
 
 export class SearchFollower {
@@ -35,9 +35,9 @@ export class SearchFollower {
   private readonly logger: Logger;
   private readonly onStatus: () => void;
   private shown = UNKNOWN_STATUS;
-  /** The index is as this follower left it; else the writer is asked for its state and notes. */
+  /** Whether the index is in the state in which this follower left it; otherwise the writer is asked for its state and notes. */
   private isKnown = false;
-  /** Another node may write it as soon as this one has lost its hold of it. */
+  /** Whether another node may write the index as soon as this one loses its lock. */
   private isShared = false;
   private running: Promise<void> | null = null;
   private isWanted = false;
@@ -88,7 +88,7 @@ export class SearchFollower {
     this.onStatus();
   }
 
-  /** Must be called when the claim index may have moved. Following continues in the background. */
+  /** Call it when the claim index may have changed. Following continues in the background. */
   poke(): void {
     this.isWanted = true;
     if (this.isClosed || this.running !== null || this.retry !== null) return;
@@ -96,8 +96,8 @@ export class SearchFollower {
   }
 
   /**
-   * Must be called when the tip moved: of blocks that come fast several are followed together, after at most `GATHER_MS`.
-   * What is of a branch that was left is not kept for so long.
+   * Call it when the tip has changed. Blocks in quick succession are followed together, after at most `GATHER_MS`. After a
+   * reorg it follows at once.
    */
   pokeSoon(): void {
     const { tip, steps, running, followedMs } = this;
@@ -111,14 +111,14 @@ export class SearchFollower {
     this.gathering.unref();
   }
 
-  /** Someone who read the index found it damaged: it is rebuilt, if it is not already. */
+  /** A reader found the index corrupt: rebuilds it, unless that is already running. */
   remake(): void {
     if (this.tip === null) return;
     this.isCorrupt = true;
     this.poke();
   }
 
-  /** Checks the next part of the index, once it is whole; one that is damaged is rebuilt. Failures are of no account. */
+  /** Checks the next part of a complete index, and rebuilds a corrupt one. Other errors are ignored. */
   async scrub(): Promise<void> {
     if (this.tip === null || this.isClosed || this.isScrubbing || this.writer.scrub === undefined) return;
     this.isScrubbing = true;
@@ -134,12 +134,12 @@ export class SearchFollower {
     }
   }
 
-  /** Follows until the index is at the tip of the claim index. Failures are thrown; `poke` puts them into the status. */
+  /** Follows until the index has reached the tip of the claim index. Throws failures; `poke` records them in the status. */
   async sync(): Promise<void> {
     await this.bringNear(() => false);
   }
 
-  /** Follows until the index is at the tip, or so near that it may be left there. */
+  /** Follows until the index has reached the tip, or `mayLeave` allows to stop near it. */
   private async bringNear(mayLeave: () => boolean): Promise<void> {
     if (!this.steps.claims.reader.isSynced || this.isClosed) return;
     const isKnown = this.isKnown && !this.isCorrupt;
@@ -149,7 +149,7 @@ export class SearchFollower {
     this.isKnown = !this.isShared;
   }
 
-  /** Asks how the index is, and makes it where it is not whole; false when another node keeps it. */
+  /** Reads the state of the index, and builds it if it is incomplete; false if another node writes it. */
   private async learn(): Promise<boolean> {
     const state = await this.writer.state();
     this.show({ tip: state.tip, documents: state.documents });
@@ -162,12 +162,12 @@ export class SearchFollower {
     return true;
   }
 
-  /** Must be called when a caller waits for the tip: blocks that are about to be followed together still are. */
+  /** Call it when a caller waits for the tip. Blocks that are being collected are still followed together. */
   pokeIfIdle(): void {
     if (this.gathering === null) this.poke();
   }
 
-  /** Waits until the index is at the tip of the claim index, on the same branch, `timeoutMs` at most. */
+  /** Waits until the index has reached the tip of the claim index, on the same branch; at most `timeoutMs`. */
   async waitForTip(timeoutMs: number): Promise<void> {
     if (this.tip === null || this.isCurrent(this.tip)) return;
     this.pokeIfIdle();
@@ -185,7 +185,7 @@ export class SearchFollower {
     });
   }
 
-  /** Ends following after the step that is under way. */
+  /** Stops following after the present step. */
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.retry !== null) clearTimeout(this.retry);
@@ -206,7 +206,7 @@ export class SearchFollower {
       const { message } = error as Error;
       if (message !== this.shown.failure)
         this.logger.warn(`The search index could not be brought up to date: ${message}`);
-      // The file is gone by now; those who still have it open should not answer from it.
+      // The index file was deleted; other readers that have it open must not use it.
       const isGone = error instanceof SearchError && error.kind === 'damaged';
       const isStuck = STUCK.some((kind) => error instanceof kind);
       this.show({ failure: message, isStuck, building: null, ...(isGone && { tip: null }) });
@@ -218,7 +218,7 @@ export class SearchFollower {
     }
   }
 
-  /** Few blocks are left, and are about to be followed with those that come. */
+  /** Whether only few blocks are missing, which will be followed together with the next ones. */
   private get isGathering(): boolean {
     const { tip, steps, gathering } = this;
     return gathering !== null && tip !== null && steps.claims.height < tip.height + BLOCKS_TOGETHER;
@@ -228,7 +228,7 @@ export class SearchFollower {
     return tip.height >= this.steps.claims.height && this.steps.claims.isActive(tip);
   }
 
-  /** Lets those continue who wait for the tip. */
+  /** Wakes the callers that wait for the tip. */
   private wake(): void {
     if (this.tip !== null && this.isCurrent(this.tip)) for (const waiter of [...this.waiters]) waiter.done();
   }

@@ -1,6 +1,6 @@
 /**
- * What the node's thread says to one that follows the claim index (`followerThread.ts`), and is notified of it: reports the
- * chain, answers questions, holds the chain. It ends with the thread.
+ * The node thread's end of the connection to the follower thread (`followerThread.ts`): reports the chain, answers queries,
+ * and blocks chain changes on request. It ends with the thread.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -32,27 +32,30 @@ export interface FollowerLineOptions {
   readonly chain: MirroredChain;
   readonly index: { readonly height: number; readonly isSynced: boolean };
   readonly values: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
-  /** Closes the files of those that search. */
+  /** Closes the index files of all searching threads. */
   readonly release: () => Promise<void>;
   readonly logger: Logger;
   /** See `ChainTeller`. */
   readonly toldBlocks?: number;
 }
 
-/** Deeds that the thread has not come to; further ones wait, of each kind one. Arbitrary: each has some hundred bytes. */
+/**
+ * Maximum number of orders that the thread has not received yet. Further ones wait, one of each kind. Arbitrary: each has
+ * some hundred bytes.
+ */
 const MOST_UNHEARD = 16;
-/** Pause before checking if the answer has arrived. Arbitrary. */
+/** Pause before waiting orders are sent again. Arbitrary. */
 const OWED_MS = 50;
 /**
- * The least time between two words about a tip that moved: each costs the node's thread more than the smallest blocks do, and
- * a waiter for the tip is announced at once. Arbitrary: the follower gathers blocks for as long.
+ * Minimum time between two notifications of a changed tip. Each costs the node's thread more than a small block. A caller
+ * that waits for the tip is reported at once. Arbitrary: equal to the time for which the follower collects blocks.
  */
 const SOON_MS = 50;
 
 type Question = Extract<ToNode, { kind: 'ask' }>;
 
 export class FollowerLine {
-  /** What the thread is given, together with `transfer`. */
+  /** Start data of the thread, passed together with `transfer`. */
   readonly setup: FollowerSetup;
   readonly transfer: readonly MessagePort[];
   private readonly options: FollowerLineOptions;
@@ -62,7 +65,7 @@ export class FollowerLine {
   private readonly facts: MessagePort;
   private readonly signals = new Int32Array(new SharedArrayBuffer(4 * SIGNALS));
   private sent = 0;
-  /** The time of the last announced move of the tip. */
+  /** Time of the last tip notification. */
   private soonMs = -Infinity;
   private readonly owed = new Set<FollowerDeed>();
   private owing: NodeJS.Timeout | null = null;
@@ -110,7 +113,7 @@ export class FollowerLine {
     return false;
   }
 
-  /** Ends following after the step that is under way. */
+  /** Stops following after the present step. */
   async close(): Promise<void> {
     if (!this.isEnded) {
       this.port.ref();
@@ -197,7 +200,7 @@ export class FollowerLine {
     }
   }
 
-  /** Resolves when nothing changes the chain any more, until `letGo`. */
+  /** Resolves when chain changes are blocked, until `letGo`. */
   private hold(): Promise<void> {
     return new Promise((resolve, reject) => {
       const held = this.options.chain.exclusively(
@@ -217,7 +220,7 @@ export class FollowerLine {
     this.unhold = null;
   }
 
-  /** The thread is waiting for nothing else. */
+  /** Answers a synchronous query of the thread. */
   private answerNow({ id, tip, heights }: AskedNow): void {
     const { chain } = this.options;
     const answer: AnswerNow = { id, facts: heights.map((height) => chain.factsAt(tip, height)) };

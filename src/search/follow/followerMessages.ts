@@ -1,4 +1,4 @@
-/** What is said between the node's thread and the one that follows the claim index, and how values cross. */
+/** Messages between the node's thread and the follower thread, and the encoding of values. */
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { ValuePlace } from '../../index/claims/claimValues.js';
 import { BlockFileError } from '../../store/files/blockFiles.js';
@@ -8,27 +8,27 @@ import type { MessagePort } from 'node:worker_threads';
 import type { BlockFacts, ChainNews, WantedFacts } from './chainMirror.js';
 import type { FollowerStatus } from './followerStatus.js';
 
-/** What the thread is given that follows. */
+/** Start data of the follower thread. */
 export interface FollowerSetup {
   readonly rows: SharedRowsId;
   readonly rules: ClaimRules;
   readonly port: MessagePort;
-  /** For questions whose answer is waited for without giving up the turn; the answer is there when `SIGNAL` is 1. */
+  /** Port for synchronous queries: the answer is available when `SIGNAL` is 1. */
   readonly facts: MessagePort;
   readonly signals: Int32Array;
 }
 
-/** Places in the memory that both threads see: see `FollowerSetup`, and how many deeds were heard. */
+/** Indexes in the shared memory: see `FollowerSetup`, and the number of received orders. */
 export const SIGNAL = 0;
 export const HEARD = 1;
 export const SIGNALS = 2;
 
-/** What the node's thread may ask of the follower. */
+/** Orders of the node's thread to the follower. */
 export type FollowerDeed = 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scrub' | 'close';
 
 export interface PackedPlaces {
   readonly points: string;
-  /** Height, index and offset of the transaction, for each. */
+  /** Height, index and offset of each transaction. */
   readonly numbers: Float64Array;
 }
 
@@ -42,9 +42,9 @@ export type FollowerQuestion =
   | { readonly what: 'news' }
   | { readonly what: 'values'; readonly places: PackedPlaces }
   | ({ readonly what: 'facts' } & WantedFacts)
-  /** Closes the files of those that search: one of them is about to be deleted. */
+  /** Closes the index files of all searching threads, because one is about to be deleted. */
   | { readonly what: 'release' }
-  /** Keeps the chain as it is until `unhold`. */
+  /** Blocks chain changes until `unhold`. */
   | { readonly what: 'hold' };
 
 export type ToNode =
@@ -59,7 +59,7 @@ export interface CrossedError {
   readonly isBlockFile: boolean;
 }
 
-/** Each brings what is new of the chain, which counts before what else it says. */
+/** Each message has the changes of the chain, which are applied before the rest of the message. */
 export type ToFollower = { readonly news: ChainNews | null } & (
   | { readonly kind: 'do'; readonly deed: FollowerDeed }
   | { readonly kind: 'answer'; readonly id: number; readonly result: FollowerAnswer }
@@ -68,7 +68,7 @@ export type ToFollower = { readonly news: ChainNews | null } & (
 
 export type FollowerAnswer = PackedValues | readonly BlockFacts[] | null;
 
-/** What is asked on the port for facts, and answered there. */
+/** A synchronous query for facts, and its answer. */
 export interface AskedNow extends WantedFacts {
   readonly id: number;
 }

@@ -1,12 +1,12 @@
-/** How following the claim index stands, as others are notified of it. */
+/** Status of following the claim index, as reported to other threads. */
 import type { IndexPlace } from './indexSteps.js';
 
 export interface FollowerStatus extends IndexPlace {
-  /** What ended following, until the next try; null while all is well. */
+  /** Reason why following has stopped, until the next attempt; null without a failure. */
   readonly failure: string | null;
   /**
-   * Whether that is a block or a row which cannot be read, or the thread has ended that writes: what the index has only grows
-   * older.
+   * Whether a retry cannot help: a block or row is unreadable, or the writing thread has ended. The index is then out of
+   * date.
    */
   readonly isStuck: boolean;
 }

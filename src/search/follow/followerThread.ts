@@ -1,7 +1,7 @@
 /**
- * The follower of the claim index in the thread that writes the search index: it reads the node's rows there, in the addon,
- * and asks the node's thread only for what lies on that one's heap: values out of latest blocks, and facts of old ones.
- * What it reads counts only where the rows were all the while those of the chain that it was sent.
+ * The follower of the claim index in the thread that writes the search index. It reads the node's rows through the addon,
+ * and queries the node's thread only for values in the latest blocks and for facts of old blocks. A read is valid only if
+ * the rows matched the received chain all the time.
  */
 import { receiveMessageOnPort } from 'node:worker_threads';
 import { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
@@ -34,7 +34,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The longest that the node's thread is waited for while this one stands still; it is never busy for so long. */
+/** Maximum time for a synchronous query; the node's thread is never busy for so long. */
 const STANDSTILL_MS = 60_000;
 
 class FollowerThread {
@@ -75,7 +75,7 @@ class FollowerThread {
     });
   }
 
-  /** Null if the chain moves faster than it is reported. */
+  /** Null if the chain changes faster than it is reported. */
   private async snapshot(): Promise<(() => boolean) | null> {
     const { rows, mirror } = this;
     if (rows.commits !== mirror.commits) await this.ask({ what: 'news' });
@@ -98,7 +98,7 @@ class FollowerThread {
     return unpackValues((await this.ask({ what: 'values', places: packPlaces(places) })) as PackedValues);
   }
 
-  /** The writer; the file is let go of by those that search before it is deleted. */
+  /** Wraps the writer: searching threads close the index file before it is deleted. */
   private releasing(writer: IndexWriter): IndexWriter {
     const startBuild = async (base: BlockId): Promise<void> => {
       await this.ask({ what: 'release' });
@@ -159,7 +159,7 @@ class FollowerThread {
     for (let left = STANDSTILL_MS; left > 0; left = until - performance.now()) {
       Atomics.wait(signals, SIGNAL, 0, left);
       Atomics.store(signals, SIGNAL, 0);
-      // Whatever was abandoned before may be answered first.
+      // Answers of earlier, aborted queries may come first.
       for (let found = receiveMessageOnPort(facts); found; found = receiveMessageOnPort(facts)) {
         const answer = found.message as AnswerNow;
         if (answer.id === asked.id) return answer.facts;
@@ -188,7 +188,7 @@ class FollowerThread {
     void this.follower[deed]();
   }
 
-  /** No thread is left to answer. */
+  /** Fails all pending queries, because the other thread has ended. */
   private end(): void {
     this.isOver = true;
     for (const { reject } of this.asked.values()) reject(new Error('the node is stopping'));
@@ -198,7 +198,7 @@ class FollowerThread {
   }
 }
 
-/** Follows from here on, as the node's thread says (`followerLine.ts`), until its end of the port is closed. */
+/** Starts a follower that is controlled by the node's thread (`followerLine.ts`), until the other end of the port is closed. */
 export function startFollower(setup: FollowerSetup, writer: IndexWriter): void {
   new FollowerThread(setup, writer);
 }

@@ -1,6 +1,6 @@
 /**
- * What the follower asks of an index, the same for all backends: blocks one by one, blocks disconnected, and the first
- * build. Ids are hex as printed. Each call is one transaction with the tip that it leads to.
+ * The write interface of an index, for all backends: new blocks, disconnected blocks, and the first build. Ids are hex in
+ * printed order. Each call is one transaction that also sets the new tip.
  */
 import type { ClaimSources } from '../document/documentSource.js';
 
@@ -10,7 +10,7 @@ export interface BlockId {
   readonly hash: string;
 }
 
-/** A block with the claims that it touched or ended: should it be disconnected, these are read again. */
+/** A block with the claims that it touched or ended. If it is disconnected, these are read again. */
 export interface BlockNote extends BlockId {
   readonly claimIds: readonly string[];
 }
@@ -21,74 +21,77 @@ export interface ScoreChange {
   readonly latterSat: bigint;
 }
 
-/** A block on top of the index's tip. */
+/** A block after the tip of the index. */
 export interface BlockStep {
   readonly block: BlockNote;
-  /** Claims that this very block ended: where they are gone, their scores are forgotten. */
+  /** Claims that this block ended. If they do not exist any more, their scores are removed. */
   readonly ended: readonly string[];
   readonly scores: readonly ScoreChange[];
 }
 
-/** The changes of scores of one block. */
+/** Score changes of one block. */
 export interface BlockScores {
   readonly height: number;
   readonly scores: readonly ScoreChange[];
 }
 
-/** How far a first build has come. */
+/** Progress of a first build. */
 export interface BuildState {
-  /** Blocks up to here are reported by documents and scores alone; those behind it are followed one by one. */
+  /** Blocks up to this one are covered by the documents and scores of the build; later ones are followed one by one. */
   readonly base: BlockId;
   /** The last claim that was read; null before the first. */
   readonly after: string | null;
-  /** All documents are there. */
+  /** Whether all documents are written. */
   readonly hasDocuments: boolean;
-  /** Scores of blocks up to here are in their claims. */
+  /** Height up to which scores are included. */
   readonly scoredHeight: number;
 }
 
 export interface IndexState {
-  /** Null until a first build is whole. */
+  /** Null until the first build is complete. */
   readonly tip: BlockId | null;
   readonly build: BuildState | null;
   readonly documents: number;
-  /** Another node writes: this one reads what is there, and takes over when that node is gone. */
+  /** Whether another node writes the index. This node reads it, and takes over when that node ends. */
   readonly isKeptByOther?: boolean;
-  /** Another node may write as soon as this one has lost its connection: the state is asked again each time. */
+  /** Whether another node may write as soon as this one loses its connection. The state is then read each time. */
   readonly isShared?: boolean;
-  /** What was wrong with what was there, which is deleted. */
+  /** Description of the corruption of a former index, which was deleted. */
   readonly damage?: string;
 }
 
-/** The writing half of a backend. Calls are made one after the other. */
+/** The writer of a backend. Only one call may run at a time. */
 export interface IndexWriter {
   state(): Promise<IndexState>;
-  /** Notes of blocks that the index has, or has seen ahead of its tip, by height. */
+  /** Notes of blocks in the index, and of blocks above its tip, by height. */
   notes(): Promise<readonly BlockNote[]>;
-  /** Remembers blocks of the chain before claims are read at them. */
+  /** Stores notes of blocks before claims are read at them. */
   note(blocks: readonly BlockNote[]): Promise<void>;
   /** Live documents that repost one of the claims. */
   repostsOf(claimIds: readonly string[]): Promise<readonly string[]>;
-  /** Blocks by height, with the claims of all of them as they are at the present tip; answers how many documents there are. */
+  /** Applies blocks by height, with all their claims in the state of the present tip; returns the number of documents. */
   applyBlocks(steps: readonly BlockStep[], claims: ClaimSources): Promise<number>;
-  /** Goes back to `tip`; the notes of abandoned blocks go, scores become what they were. */
+  /** Rewinds to `tip`: removes the notes of the abandoned blocks, and restores the former scores. */
   rewind(tip: BlockId, abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
-  /** Brings claims up to date without moving the tip. */
+  /** Updates claims without changing the tip. */
   refresh(abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
   /** Empties the index for a first build. */
   startBuild(base: BlockId): Promise<void>;
-  /** Claims in the order of their ids, from behind the last that was added; of those that are gone the scores are kept. */
+  /** Adds claims by ascending id, after the last added one. Of claims that do not exist only the scores are stored. */
   addClaims(claims: ClaimSources): Promise<void>;
-  /** No more claims come: gives them the index by id. */
+  /** Called after the last claim: creates the index by id. */
   endClaims(): Promise<void>;
-  /** Scores of blocks by height, each with its changes; the last may have none. */
+  /** Adds the score changes of blocks by height; the last block may have none. */
   addScores(blocks: readonly BlockScores[]): Promise<void>;
-  /** Makes the remaining indexes; the base is the tip from here on. */
+  /** Creates the remaining indexes; the base is then the tip. */
   endBuild(): Promise<void>;
-  /** Checks the next part of what is kept, where no one else does; says what is damaged, else null. */
+  /**
+   * Checks the next part of the index, for backends that do not do that themselves; returns a description of corruption, or
+   * null.
+   */
   scrub?(): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** Notes and former scores are kept for this many blocks: a deeper reorganisation has the index built again. Arbitrary. */
+/** Number of blocks whose notes and former scores are stored. A deeper reorg rebuilds the index. Arbitrary. */
 export const KEPT_BLOCKS = 300;

@@ -1,7 +1,7 @@
 /**
- * How the search index comes nearer to the claim index: a first build, blocks that are followed together, going back where the
- * chain did. A document is always rebuilt of its claim as it is at the present tip, which may be ahead of the block that is
- * followed; so the order of blocks does not matter, only scores remember. When to take a step is `follower.ts`.
+ * Steps that update the search index from the claim index: a first build, following several blocks together, and rewinding
+ * after a reorg. A document is always rebuilt from the claim at the present tip, which may be above the followed block. So
+ * the order of blocks only matters for scores. `follower.ts` decides when to take a step.
  */
 import { hashToHex } from '../../util/bytes.js';
 import type { ClaimIndexReader } from '../../index/claims/claimReader.js';
@@ -12,9 +12,9 @@ import { claimIdsIn, FollowedClaims, scoreOf, type FollowedChain } from './follo
 import type { BlockId, BlockStep, IndexState, IndexWriter } from './indexChange.js';
 import { NotedBlocks } from './notedBlocks.js';
 
-/** How far the index has come. */
+/** Progress of the index. */
 export interface IndexPlace {
-  /** Null until the first build is whole. */
+  /** Null until the first build is complete. */
   readonly tip: BlockId | null;
   readonly documents: number;
   /** State of the first build of this run; null without one. */
@@ -31,11 +31,14 @@ export interface IndexStepsDeps {
   readonly isClosed: () => boolean;
   readonly place: () => IndexPlace;
   readonly show: (changes: Partial<IndexPlace>) => void;
-  /** Called when the index has got another tip. */
+  /** Called when the tip of the index has changed. */
   readonly onMoved: () => void;
 }
 
-/** Blocks that are followed together at most, and claims that they touch from which on no more join. Arbitrary. */
+/**
+ * Maximum number of blocks that are followed together, and number of touched claims from which no further block is added.
+ * Arbitrary.
+ */
 export const BLOCKS_TOGETHER = 16;
 const CLAIMS_TOGETHER = 1000;
 const TOO_DEEP = 'the chain was reorganised deeper than it can follow';
@@ -46,7 +49,7 @@ export class IndexSteps {
   readonly claims: FollowedClaims;
   private readonly deps: IndexStepsDeps;
   private readonly noted: NotedBlocks;
-  /** How many blocks the next step follows at most. */
+  /** Maximum number of blocks in the next step. */
   private together = BLOCKS_TOGETHER;
 
   constructor(deps: IndexStepsDeps) {
@@ -59,17 +62,17 @@ export class IndexSteps {
     return this.deps.place().tip;
   }
 
-  /** Goes on with an index in this state; makes it where it is not whole, or damaged. */
+  /** Continues with an index in this state; builds it if it is incomplete or corrupt. */
   async begin(state: IndexState, isCorrupt: boolean): Promise<void> {
     await this.noted.load((state.tip ?? state.build?.base ?? NOWHERE).height);
     if (isCorrupt && state.tip !== null) await this.buildAnew('it is damaged');
     else if (state.tip === null || state.build !== null) await this.build();
   }
 
-  /** One step towards the claim index's tip; false when there is none to take. */
+  /** One step towards the tip of the claim index; false if there is nothing to do. */
   async step(): Promise<boolean> {
     const { tip, claims, noted } = this;
-    // The notes of blocks that are followed go with their claims.
+    // The notes of followed blocks are written with their claims.
     const isNear =
       tip !== null && claims.height > tip.height && claims.height <= tip.height + BLOCKS_TOGETHER;
     if (!isNear) await this.noteAhead();
@@ -94,7 +97,7 @@ export class IndexSteps {
     return true;
   }
 
-  /** Follows the block of this height, and those behind it that are there. */
+  /** Follows the block at this height, and the available blocks after it. */
   private async follow(height: number): Promise<void> {
     const { claims, noted } = this;
     const began = performance.now();
@@ -103,15 +106,15 @@ export class IndexSteps {
     if (steps === 'gone')
       return this.buildAnew('the claim index no longer knows what the next blocks changed');
     const last = steps.at(-1);
-    // The chain has moved on another branch meanwhile: the next step sees it.
+    // The chain has changed its branch meanwhile; the next step handles it.
     if (last === undefined) return;
     for (const { block } of steps) noted.add(block);
     await this.noteAhead();
-    // What of these blocks is no more alive may be so by a block that was left before it was noted.
+    // Claims that these blocks touched may have been ended by a block that was disconnected before it was noted.
     if (claims.disconnects !== disconnects) return this.giveUp();
     const touched = new Set(steps.flatMap(({ block }) => block.claimIds));
     const read = await this.read([...touched]);
-    // What was read may be of a branch that leaves the chain below these blocks.
+    // The read data may belong to a branch that does not include these blocks.
     if (!steps.every(({ block }) => claims.isActive(block))) return this.giveUp();
     const documents = await this.deps.writer.applyBlocks(steps, read);
     noted.settle();
@@ -124,13 +127,13 @@ export class IndexSteps {
     this.moved({ height: last.block.height, hash: last.block.hash }, documents);
   }
 
-  /** The blocks that were read are followed by the next steps, beginning with one alone: the chain changes its branch. */
+  /** Leaves the read blocks to the next steps, starting with a single block, because the chain is changing its branch. */
   private giveUp(): void {
     this.noted.giveUp();
     this.together = 1;
   }
 
-  /** What the block of this height did, and those behind it, as many as are written together. */
+  /** The changes of the block at this height and of the blocks after it, as many as are written together. */
   private async stepsFrom(first: number): Promise<BlockStep[] | 'gone'> {
     const { claims } = this;
     const steps: BlockStep[] = [];
@@ -174,7 +177,10 @@ export class IndexSteps {
     await this.build(false);
   }
 
-  /** The block from which on each is followed by itself: as many as are kept and the claim index still knows. */
+  /**
+   * The block after which blocks are followed one by one: as far back as notes are stored and the claim index has the
+   * changes.
+   */
   private async findBase(): Promise<BlockId> {
     const { claims } = this;
     const lowest = Math.max(NOWHERE.height, claims.height - this.deps.keptBlocks);
@@ -184,7 +190,7 @@ export class IndexSteps {
     return height < 0 ? NOWHERE : { height, hash: claims.hashAt(height) ?? '' };
   }
 
-  /** The first build, or the rest of one that was begun. */
+  /** Runs a first build, or continues an interrupted one. */
   private async build(isResumed = true): Promise<void> {
     const { claims, noted } = this;
     const { writer, logger, isClosed, show } = this.deps;
@@ -215,7 +221,7 @@ export class IndexSteps {
     return this.noted.noteAhead(this.tip?.height ?? NOWHERE.height);
   }
 
-  /** Claims as they are at the present tip, whose block is noted then. */
+  /** Claims at the present tip, whose block is noted too. */
   private read(ids: readonly string[]): Promise<ClaimSources> {
     return this.claims.read(ids, () => this.noteAhead());
   }

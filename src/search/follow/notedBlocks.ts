@@ -1,7 +1,7 @@
 /**
- * Blocks whose claims the search index may hold, with the claims that they touched. A claim that was read at a block which
- * is then left behind must be read again: so each block of the claim index is noted before claims are read at it, and notes
- * of blocks that are no more on the active chain say what to read again, whether the index had come to them or not.
+ * Noted blocks: blocks at whose state claims of the search index may have been read, with the claims that they touched. If
+ * such a block is disconnected, its claims must be read again. So each block is noted before claims are read at it, even
+ * above the tip of the index. Notes of blocks that are not active any more determine what is read again.
  */
 import { claimIdsIn, type FollowedClaims } from './followedClaims.js';
 import { KEPT_BLOCKS, type BlockId, type BlockNote, type IndexWriter } from './indexChange.js';
@@ -11,26 +11,26 @@ export class NotedBlocks {
   private readonly writer: IndexWriter;
   private readonly keptBlocks: number;
   private blocks = new Map<string, BlockId>();
-  /** Blocks whose notes are written with their claims, or before those of higher blocks. */
+  /** Blocks whose notes are not written yet: they are written with their claims, or before notes of higher blocks. */
   private readonly unwritten = new Map<string, BlockNote>();
-  /** While this block is active, all noted blocks except those in `unseen` are too; null if unknown. */
+  /** While this block is active, all noted blocks except those in `unseen` are active too; null if unknown. */
   private seen: BlockId | null = null;
   private unseen: BlockId[] = [];
   /**
-   * Blocks up to this one were not noted though claims were read above them: too many lay between. As long as it is on the
-   * active chain, so are they. Null if there are none.
+   * Highest block below a gap: blocks up to it were not noted, because there were too many, although claims were read above
+   * them. While it is on the active chain, they are too. Null without a gap.
    */
   private floor: BlockId | null = null;
   private isFloorLost = false;
 
-  /** `keptBlocks` below the tip of the claim index are noted at most. */
+  /** `keptBlocks`: maximum number of noted blocks below the tip of the claim index. */
   constructor(claims: FollowedClaims, writer: IndexWriter, keptBlocks: number) {
     this.claims = claims;
     this.writer = writer;
     this.keptBlocks = keptBlocks;
   }
 
-  /** Takes over what the index has, which has followed the blocks up to `bottom`. */
+  /** Loads the notes of an index that has followed the blocks up to `bottom`. */
   async load(bottom: number): Promise<void> {
     this.reset(await this.writer.notes());
     const above = this.above(bottom);
@@ -53,8 +53,8 @@ export class NotedBlocks {
   }
 
   /**
-   * Whether blocks that were not noted may have been left, so that no one knows which claims to read again. `tip` is the
-   * block that the index has come to.
+   * Whether blocks without notes may have been disconnected, so that it is unknown which claims must be read again. `tip` is
+   * the tip of the index.
    */
   hasLost(tip: BlockId): boolean {
     const { floor, claims } = this;
@@ -74,23 +74,23 @@ export class NotedBlocks {
     this.unseen.push(idOf(block));
   }
 
-  /** A block whose note goes with its claims, unless it is noted already. What lies far below it is forgotten. */
+  /** Adds a block whose note is written with its claims, unless it is already noted. Removes notes far below it. */
   add(block: BlockNote): void {
     if (!this.blocks.has(keyOf(block))) this.unwritten.set(keyOf(block), block);
     this.set(block);
     for (const [key, { height }] of this.blocks) {
-      // They come in the order of their heights, except for a few.
+      // Blocks are mostly in order of height.
       if (height > block.height - KEPT_BLOCKS) break;
       this.blocks.delete(key);
     }
   }
 
-  /** The claims of all blocks that were added are written, with the notes. */
+  /** The claims of all added blocks have been written, with the notes. */
   settle(): void {
     this.unwritten.clear();
   }
 
-  /** The claims of blocks that were added are not written after all. */
+  /** The claims of the added blocks are not written; removes their notes. */
   giveUp(): void {
     this.forget([...this.unwritten.values()]);
     this.unwritten.clear();
@@ -117,8 +117,8 @@ export class NotedBlocks {
   }
 
   /**
-   * The highest block below this height that the index has followed and that is active, or null. Of a branch that replaces
-   * what the index followed blocks may be noted that it has not come to: nothing above one that was abandoned is taken.
+   * The highest active block below this height that the index has followed; null without one. Blocks of the new branch may
+   * be noted without having been followed, so blocks above an abandoned one are excluded.
    */
   highestFollowedBelow(height: number): BlockId | null {
     const top = this.abandoned.reduce((least, block) => Math.min(least, block.height), height);
@@ -131,8 +131,8 @@ export class NotedBlocks {
   }
 
   /**
-   * Notes blocks of the claim index above `bottom`, before and after claims are read at them; down to the first whose note is
-   * written, below which all are unless `bottom` has become lower.
+   * Notes blocks of the claim index above `bottom`. Call it before and after claims are read. It goes down to the first
+   * block with a written note, because all lower ones have notes too, unless `bottom` was lowered (`isLower`).
    */
   async noteAhead(bottom: number, isLower = false): Promise<void> {
     const { claims } = this;
@@ -161,7 +161,7 @@ export class NotedBlocks {
     for (const block of waiting) this.unwritten.delete(keyOf(block));
   }
 
-  /** The claims of noted blocks, and what reposts them. */
+  /** The claims of noted blocks, and their reposts. */
   async claimIdsOf(blocks: readonly BlockId[]): Promise<string[]> {
     const keys = new Set(blocks.map(keyOf));
     const notes = (await this.writer.notes()).filter((note) => keys.has(keyOf(note)));

@@ -1,23 +1,22 @@
 /**
- * How the follower of the claim index stands, for a thread in which it does not run but is reported, and what waits for it
- * there.
+ * Status of the claim index's follower in another thread, where it is reported, and the callers that wait for it there.
  */
 import { UNKNOWN_STATUS, type FollowerStatus } from './followerStatus.js';
 import type { BlockId } from './indexChange.js';
 
-/** The follower as searches use it, in any thread. */
+/** The interface of the follower for searches, in any thread. */
 export interface FollowerView {
   readonly status: FollowerStatus;
-  /** Someone who read the index found it damaged. */
+  /** Reports that a reader found the index corrupt. */
   remake(): void;
-  /** Waits until the index is at the tip of the claim index, on the same branch, `timeoutMs` at most. */
+  /** Waits until the index has reached the tip of the claim index, on the same branch; at most `timeoutMs`. */
   waitForTip(timeoutMs: number): Promise<void>;
 }
 
 export interface RemoteStatusDeps {
-  /** Whether the claim index has nothing beyond this block. */
+  /** Whether the claim index ends with this block. */
   readonly isTip: (block: BlockId) => boolean;
-  /** Tells the follower that a caller waits for the tip. */
+  /** Notifies the follower that a caller waits for the tip. */
   readonly poke: () => void;
   readonly remake: () => void;
 }
@@ -25,7 +24,7 @@ export interface RemoteStatusDeps {
 export class RemoteStatus implements FollowerView {
   private readonly deps: RemoteStatusDeps;
   private readonly waiters = new Set<() => void>();
-  /** Whether the follower was notified of those who wait, and has not answered. */
+  /** Whether the follower was notified of waiting callers and has not reported since. */
   private isPoked = false;
   private isEnded = false;
   private shown = UNKNOWN_STATUS;
@@ -38,7 +37,7 @@ export class RemoteStatus implements FollowerView {
     return this.shown;
   }
 
-  /** Takes what the follower reported. */
+  /** Processes a status from the follower. */
   take(status: FollowerStatus): void {
     this.shown = status;
     this.isPoked = false;
@@ -69,7 +68,7 @@ export class RemoteStatus implements FollowerView {
     });
   }
 
-  /** No one is waited for any more. */
+  /** Ends the waiting of all callers, now and later. */
   end(): void {
     this.isEnded = true;
     this.wakeAll();
@@ -80,7 +79,7 @@ export class RemoteStatus implements FollowerView {
     return tip !== null && this.deps.isTip(tip);
   }
 
-  /** Waiters continue without it. */
+  /** Ends the waiting of the present callers. */
   wakeAll(): void {
     for (const done of [...this.waiters]) done();
   }

@@ -1,15 +1,15 @@
 /**
- * Blocking and filtering: what the reposts of listed channels censor. Each live claim of a listed channel with a valid
- * signature that is a repost censors its target with all reposts of it; a target that is a channel, all claims that name it
- * as their channel. Nothing is kept of it in documents: it follows from the lists and the index each time.
- * Source: lbryio/hub, hub/db/db.py `reload_blocking_filtering_streams` and hub/elastic_sync/db.py.
+ * Blocking and filtering: what the reposts of listed channels censor. Each live repost with a valid signature of a listed
+ * channel censors its target and all reposts of the target. If the target is a channel, it also censors all claims that name
+ * this channel. Documents do not store it; it is computed from the lists and the index each time. Source: lbryio/hub,
+ * hub/db/db.py `reload_blocking_filtering_streams` and hub/elastic_sync/db.py.
  */
 import type { CensorSet } from '../query/conditionSql.js';
 
 /** 0 nothing, 1 filtered from searches, 2 blocked. */
 export type CensorType = 0 | 1 | 2;
 
-/** Ids of channels, hex as printed. The first that censors a claim is the one that is named. */
+/** Ids of channels, hex in printed order. A result names the first channel that censors a claim. */
 export interface CensorLists {
   readonly blocking: readonly string[];
   readonly filtering: readonly string[];
@@ -35,9 +35,9 @@ export interface CensorableClaim {
   readonly repostedId: string | null;
 }
 
-/** What a node censors, by target. */
+/** All censored targets of a node. */
 export class Censor {
-  /** The censoring channel by target: claims (channels among them), and channels alone. */
+  /** The censoring channel by target: for all claims, including channels, and for channels only. */
   readonly sets: Readonly<Record<CensorSet, ReadonlyMap<string, string>>>;
 
   constructor(lists: CensorLists, reposts: readonly CensoringRepost[]) {
@@ -65,7 +65,7 @@ export class Censor {
     return this.sets.blockedClaims.size === 0 && this.sets.filteredClaims.size === 0;
   }
 
-  /** How a claim is censored, blocking before filtering. */
+  /** The censorship of a claim; blocking has priority over filtering. */
   of(claim: CensorableClaim): Censorship {
     const { blockedClaims, blockedChannels, filteredClaims, filteredChannels } = this.sets;
     const blocking = censoring(claim, blockedClaims, blockedChannels);
@@ -97,7 +97,7 @@ function groupByChannel(reposts: readonly CensoringRepost[]): Map<string, Censor
   return groups;
 }
 
-/** The censored rows of a page, counted by censoring channel: different transactions, each once. */
+/** The censored rows of a page by censoring channel; each transaction is counted once. */
 export function countBlocked(
   rows: readonly (CensorableClaim & { readonly transaction: string })[],
   censor: Censor,

@@ -1,4 +1,4 @@
-/** Hits as the rows of an index give them, and what is done with them before a page is cut, the same for all backends. */
+/** Parses rows of an index to hits, and selects the hits of a page; the same for all backends. */
 import { toHex } from '../../util/bytes.js';
 import { TEXT_FIELDS } from '../document/analyze.js';
 import { MAX_HITS, arrangeHits, type SearchHit } from './pages.js';
@@ -6,25 +6,25 @@ import type { SearchQuery } from '../query/searchQuery.js';
 import { isSimilar, type TextNode } from '../query/textQuery.js';
 import { rankedWords, textScorer, type TextTotals } from './textScore.js';
 
-/** Documents that are ranked: twice as many as are looked at of any order. Each takes microseconds, however short the page. */
+/** Maximum number of ranked documents: twice as many as for other orders. Ranking takes microseconds for each. */
 export const RANKED_DOCUMENTS = 2000;
-/** Documents counted for how rare a word is; a word in more counts as one in this many. */
+/** Maximum count of documents with a word; a more frequent word has this count. */
 export const RARITY_LIMIT = 200_000;
-/** Words that stand for a word with wrong letters. Source: Lucene's `max_expansions`. */
+/** Maximum number of similar words for a fuzzy word. Source: Lucene's `max_expansions`. */
 const MAX_SIMILAR = 50;
 
-/** A hit as the page needs it. */
+/** A hit with the data that pages need. */
 export interface Hit extends SearchHit {
   readonly transaction: string;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Columns of a hit, with `c` a row of `claim`. */
+/** Columns of a hit; `c` is the table `claim`. */
 export const HIT_COLUMNS =
   'c.claim_id, c.channel_id, c.is_signature_valid, c.reposted_claim_id, c.creation_height, c.tx_key';
 const LENGTH_COLUMNS = TEXT_FIELDS.map((_, n) => `length${n}`);
-/** Columns by which documents are ranked, with `w` a row of `words`. */
+/** Columns for ranking; `w` is the table `words`. */
 export const RANKED_COLUMNS = ['w.id', 'w.packed', ...LENGTH_COLUMNS.map((column) => `w.${column}`)].join(
   ', ',
 );
@@ -49,7 +49,7 @@ export interface HitsPage {
   readonly total: number;
 }
 
-/** Whether all hits must be known: where all are wanted, or where they decide about one another. */
+/** Whether all hits are needed: if all pages are requested, or if hits depend on each other. */
 export function needsAllHits({ allPages, only, removeDuplicates, perChannel }: SearchQuery): boolean {
   return allPages || only > 0 || removeDuplicates || perChannel > 0;
 }
@@ -62,8 +62,8 @@ export function cutPage(hits: readonly Hit[], query: SearchQuery): HitsPage {
 }
 
 /**
- * What is searched so that documents can be ranked, one after the other until there are enough: of words that
- * will do, first those that have all of them, which would rank before the others however old they are.
+ * Texts to search for ranking, one after another until there are enough documents. For optional words, documents with all of
+ * them are searched first, because they rank highest whatever their age.
  */
 export function rankedTexts(text: TextNode): readonly TextNode[] {
   if (text.kind === 'or') return [{ kind: 'and', nodes: text.nodes }, text];
@@ -73,8 +73,8 @@ export function rankedTexts(text: TextNode): readonly TextNode[] {
 }
 
 /**
- * Numbers of the first documents by relevance; of equally good ones the older comes first. `countOf` is asked of words of the
- * text; `checkTime` throws when the time is up.
+ * Numbers of the first documents by relevance; of equally good ones the older comes first. `countOf` returns the number of
+ * documents with a word; `checkTime` throws on a timeout.
  */
 export function rankedDocuments(
   rows: readonly Row[],
@@ -94,7 +94,7 @@ export function rankedDocuments(
   return scored.slice(0, MAX_HITS).map(({ id }) => id);
 }
 
-/** Words of the index with few different letters, the nearest first. */
+/** Words of the index within the edit distance, the nearest first. */
 export function nearestWords(word: string, edits: number, terms: readonly string[]): string[] {
   const near = terms.filter((term) => isSimilar(word, term, edits));
   const sorted = near.map((term) => ({ term, isNear: isSimilar(word, term, 1) }));

@@ -1,4 +1,4 @@
-/** What a search asks of the documents: what they satisfy, how many in which order, and what of each. The same for all backends. */
+/** The query of documents for a search: conditions, order, number of hits, and columns. The same for all backends. */
 import { HIT_COLUMNS, RANKED_COLUMNS, RANKED_DOCUMENTS } from './hits.js';
 import { COMMON_ORDER, NEWEST_ORDER, completeOrder, type OrderTerm } from '../query/order.js';
 import { MAX_HITS, MAX_LIMITED_HITS } from './pages.js';
@@ -11,11 +11,11 @@ export interface HitsRequest {
   readonly order: readonly OrderTerm[];
   readonly wanted: number;
   readonly columns: string;
-  /** Whether the columns ask for the packed words, by which documents are ranked, and for nothing of `c`. */
+  /** Whether the columns include the packed words for ranking, and none of `c`. */
   readonly withWords: boolean;
 }
 
-/** The request of a search; `text` is its text with no fuzzy words left. Without an order of its own a text is ranked. */
+/** The query of a search; `text` is its text without fuzzy words. A text search without an order is ranked. */
 export function hitsRequest(
   { conditions, order, perChannel }: SearchQuery,
   text: TextNode | null,

@@ -1,25 +1,25 @@
 /**
- * From hits to a page: duplicates, the limit of claims of one channel, the cut. The limit holds for all pages of a search
- * together: a page continues with the counts of those before it. The reference counts on each page from 0.
- * Source: lbryio/hub, hub/herald/search.py `__remove_duplicates`, `__search_ahead`.
+ * Selects the hits of a page: removes duplicates, limits the claims of each channel, and cuts the page. The limit applies to
+ * all pages of a search together; the reference applies it to each page. Source: lbryio/hub, hub/herald/search.py
+ * `__remove_duplicates`, `__search_ahead`.
  */
 
-/** Hits of a search that are shown on all pages, and looked at where none of a channel is left out. */
+/** Maximum number of hits on all pages, and of examined hits without a limit per channel. */
 export const MAX_HITS = 1000;
-/** Hits that are looked at where claims of a channel are left out, so that a busy channel does not hide the others. */
+/** Maximum number of examined hits with a limit per channel, so that a channel with many claims does not hide the others. */
 export const MAX_LIMITED_HITS = 4000;
 
 export interface SearchHit {
   /** Hex as printed. */
   readonly claimId: string;
   readonly channelId: string | null;
-  /** The channel, where it signed the claim validly. */
+  /** The channel, if it signed the claim validly. */
   readonly signerId: string | null;
   readonly repostedId: string | null;
   readonly creationHeight: number;
 }
 
-/** Keeps only the oldest of a claim and its reposts, at its position. */
+/** Of a claim and its reposts keeps only the oldest, at its position. */
 export function removeDuplicates<Hit extends SearchHit>(hits: readonly Hit[]): Hit[] {
   const kept = new Map<string, Hit>();
   for (const hit of hits) {
@@ -41,7 +41,7 @@ export function limitPerChannel<Hit extends SearchHit>(hits: readonly Hit[], mos
   });
 }
 
-/** All hits that pages are cut from. */
+/** All hits in order, from which pages are cut. */
 export function arrangeHits<Hit extends SearchHit>(
   hits: readonly Hit[],
   options: { readonly removeDuplicates: boolean; readonly perChannel: number },

@@ -1,7 +1,6 @@
 /**
- * Searches that are read page by page. What one found is kept as it was found, since blocks change what claims score and
- * weigh, and which there are: cut again from what the index has then, a later page would show claims again or leave some
- * out.
+ * Walks: searches that are read page by page. The result of the search is stored, because new blocks change scores, amounts
+ * and claims; a later page from a new search could repeat or omit claims.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Bytes } from '../../util/bytes.js';
@@ -9,21 +8,21 @@ import type { Constraints } from '../query/constraints.js';
 import type { SearchPage } from '../searchBackend.js';
 import { badRequest } from '../query/searchError.js';
 
-/** Walks that are kept, some 20 kB each; the one that was not asked for the longest goes first. Arbitrary. */
+/** Maximum number of stored walks, some 20 kB each; the least recently used one is removed first. Arbitrary. */
 const MAX_WALKS = 1000;
 const ID_BYTES = 20;
 const CURSOR = /^([0-9a-f]{32})-([0-9]{1,4})$/;
 
-/** A page of a walk. What it tells beside its rows is notified of all pages together. */
+/** A page of a walk. The data besides the rows refers to all pages together. */
 export interface WalkPage extends SearchPage {
-  /** What leads to the page behind this one; null for none. */
+  /** Cursor of the next page; null for none. */
   readonly next: string | null;
 }
 
 interface Walk {
   readonly asked: string;
   readonly limit: number;
-  /** Ids of all claims found, one behind the other. */
+  /** Concatenated ids of all found claims. */
   readonly ids: Buffer;
   readonly answer: Omit<SearchPage, 'rows'>;
 }
@@ -38,10 +37,10 @@ export function constraintsKey(constraints: Constraints): string {
 }
 
 export class SearchWalks {
-  /** The one asked for last is last. */
+  /** In order of last use. */
   private readonly walks = new Map<string, Walk>();
 
-  /** The first page of what was found; `asked` are the constraints, by their key. */
+  /** Starts a walk and returns its first page; `asked` is the key of the constraints. */
   begin(asked: string, limit: number, { rows, ...answer }: SearchPage): WalkPage {
     const walk = { asked, limit, ids: Buffer.concat(rows), answer };
     const id = randomBytes(16).toString('hex');
@@ -55,7 +54,7 @@ export class SearchWalks {
     return page;
   }
 
-  /** The page to which the `next` of another leads, any number of times. Throws `SearchError`. */
+  /** The page for a cursor. A cursor may be used several times. Throws `SearchError`. */
   goOn(cursor: string, asked: string): WalkPage {
     const [, id, place] = CURSOR.exec(cursor) ?? [];
     if (id === undefined) throw badRequest('after: the value is no "next" of a page.');

@@ -1,6 +1,6 @@
 /**
- * How well a document answers a text: BM25 of each word in each field, times the field's weight, summed over fields and
- * words. A beginning of words counts as much as its field weighs. How rare a word is, is asked of all fields together.
+ * Relevance of a document for a text: the BM25 score of each word in each field, times the field's weight, summed over
+ * fields and words. A prefix scores the weight of its field. The rarity of a word is computed over all fields together.
  * Source: Lucene's BM25Similarity (k1 1.2, b 0.75) as simple_query_string asks it, fields summed (`most_fields`).
  */
 import { FIELD_BREAK, TEXT_FIELDS } from '../document/analyze.js';
@@ -9,23 +9,26 @@ import { countNear, substringOf, type TextNode } from '../query/textQuery.js';
 const K1 = 1.2;
 const B = 0.75;
 
-/** For all documents: how many there are, and of each field how many have it and how many words they have in it. */
+/**
+ * Totals over all documents: their number, and for each field the number of documents that have it and the number of its
+ * words.
+ */
 export interface TextTotals {
   readonly documents: number;
   readonly withField: readonly number[];
   readonly wordsInField: readonly number[];
 }
 
-/** One part of a text that adds to the score. */
+/** A part of a text that contributes to the score. */
 interface ScoredPart {
   readonly rarity: number;
-  /** Whether finds are not weighed: a beginning of words. */
+  /** Whether it has a constant score: a prefix. */
   readonly isFlat: boolean;
-  /** Adds to `counts` how often each field has the part; false when none has it. `breaks` are the ends of the fields. */
+  /** Adds the occurrences of the part in each field to `counts`; false if there are none. `breaks` are the ends of the fields. */
   count(packed: string, breaks: Int32Array, counts: Int32Array): boolean;
 }
 
-/** Words whose rarity the score of a tree asks for; none when nothing is weighed against one another. */
+/** Words whose document counts the score needs; none if the score does not depend on them. */
 export function rankedWords(node: TextNode): string[] {
   const words = new Set<string>();
   const parts = positiveParts(node);
@@ -44,7 +47,7 @@ function positiveParts(node: TextNode): TextNode[] {
 
 /** Counts a substring in one pass over all fields. */
 function substringCounter(part: string): ScoredPart['count'] {
-  // Two neighbours share the blank between them.
+  // Adjacent words share a space.
   const step = Math.max(1, part.length - 1);
   return (packed, breaks, counts) => {
     let at = packed.indexOf(part);
@@ -57,7 +60,7 @@ function substringCounter(part: string): ScoredPart['count'] {
   };
 }
 
-/** Most documents do not have the words in their order. */
+/** Fast check: most documents do not have the words in this order. */
 function nearCounter(words: readonly string[], gap: number): ScoredPart['count'] {
   return (packed, _breaks, counts) => {
     if (countNear(words, gap, packed, 1) === 0) return false;
@@ -67,7 +70,10 @@ function nearCounter(words: readonly string[], gap: number): ScoredPart['count']
   };
 }
 
-/** A function from a document's words to its score. `counts` are documents by word, of the words of `rankedWords`. */
+/**
+ * Returns a function that computes the score of a document's words. `counts` has the document counts of the words from
+ * `rankedWords`.
+ */
 export function textScorer(
   node: TextNode,
   totals: TextTotals,

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL backend: one thread that writes and a few that read, each with many connections, so that neither decoding
- * claims nor ranking hits holds up the node. The server may come and go: meanwhile searches fail, and following waits.
+ * The PostgreSQL backend: one thread writes and a few read, each with many connections, so that neither decoding claims nor
+ * ranking hits blocks the node. If the server is not reachable, searches fail and following waits.
  */
 import type { CensorLists } from '../hits/censor.js';
 import type { IndexWriter } from '../follow/indexChange.js';
@@ -16,22 +16,23 @@ import { SearchThread } from '../thread/searchThread.js';
 
 export interface PostgresBackendOptions extends PostgresIndexOptions {
   readonly lists: CensorLists;
-  /** Searches at a time, each on a connection of its own. */
+  /** Maximum number of concurrent searches, each on its own connection. */
   readonly connections: number;
   readonly timeoutMs?: number;
-  /** Notified of threads that ended unasked. */
+  /** Called when a thread ended unexpectedly. */
   readonly warn?: (text: string) => void;
 }
 
-/** Searches that share a thread: what a thread does itself, ranking, takes less time than the server. Arbitrary. */
+/** Number of searches in one thread, whose own work, ranking, takes less time than the server's. Arbitrary. */
 const CONNECTIONS_OF_THREAD = 4;
 
 const searchThread = (role: PostgresRole): SearchThread =>
   new SearchThread(['postgres', 'postgresWorker.js'], role);
 
 /**
- * Whether an index can be kept there. Throws `EnvironmentError` where there is no package `pg`, where the server refuses for
- * good, and where the schema is not for this index; `away` says why no server answered.
+ * Checks whether an index can be stored on the server. Throws `EnvironmentError` if the package `pg` is missing, if the
+ * server rejects the connection permanently, or if the schema belongs to other data. `away` is the reason if the server is
+ * not reachable.
  */
 export async function probePostgres(
   target: PostgresTarget & { readonly chain: string },

@@ -1,8 +1,8 @@
 /**
- * The PostgreSQL index as the follower writes it: makes documents of claims and hands them to `PostgresWriter`. Opens its
- * connection when it is asked for something, and again after any error, so that a server that was away is found again by the
- * follower's next try. One node writes at a time, the one whose connection holds the index's lock: `state` takes it, and
- * after a connection is lost nothing is written before `state` was asked again.
+ * The PostgreSQL index writer of the follower: builds documents from claims and passes them to `PostgresWriter`. It opens a
+ * connection on demand, and again after an error, so the follower's next attempt works when the server is back. Only the
+ * node whose connection holds the lock of the index may write. `state` acquires the lock; after a lost connection nothing is
+ * written until `state` is called again.
  */
 import { createHash } from 'node:crypto';
 import type { AddressPrefixes } from '../../script/address.js';
@@ -21,16 +21,16 @@ import { PostgresAwayError, PostgresConnection, type PostgresTarget } from './po
 import { createIndexTables, schemaContent } from './postgresSchema.js';
 import { PostgresWriter, readIndexState, readNotes, readReposts } from './postgresWriter.js';
 
-/** Documents of one transaction of a first build: about 10 MB while they wait. */
+/** Documents in one transaction of a first build: about 10 MB of memory. */
 export const BULK_DOCUMENTS = 5000;
 
 export interface PostgresIndexOptions extends PostgresTarget {
-  /** The key of a chain: the hash of the genesis block. */
+  /** Key of a chain: the hash of its genesis block. */
   readonly chain: string;
   readonly prefixes: AddressPrefixes;
 }
 
-/** The number of the lock of a schema: locks are of a database, whatever their purpose. */
+/** The number of the lock of a schema. Advisory locks are shared by the whole database, whatever their purpose. */
 function lockNumber(schema: string): string {
   return String(createHash('sha256').update(`lbcnode search index ${schema}`).digest().readBigInt64BE(0));
 }
@@ -39,7 +39,7 @@ export class PostgresIndexWriter implements IndexWriter {
   private readonly options: PostgresIndexOptions;
   private readonly queue = new SerialQueue();
   private connection: PostgresConnection | null = null;
-  /** Null without the lock, and when what it remembers no longer holds. */
+  /** Null without the lock, and if its cached state is not valid any more. */
   private writer: PostgresWriter | null = null;
   private hasLock = false;
   private waiting: ClaimDocument[] = [];
@@ -52,7 +52,7 @@ export class PostgresIndexWriter implements IndexWriter {
 
   state(): Promise<IndexState> {
     return this.run(async (connection) => {
-      // What waits was added by a build that failed; it continues from what is written.
+      // Waiting documents belong to a failed build, which continues from the written state.
       this.waiting = [];
       this.waitingHidden = new Set();
       this.after = null;
@@ -146,7 +146,7 @@ export class PostgresIndexWriter implements IndexWriter {
     await connection?.close();
   }
 
-  /** Whether this node may write; with the lock come the tables. */
+  /** Whether this node may write. If it has the lock, the tables are created. */
   private async lock(connection: PostgresConnection): Promise<boolean> {
     if (this.hasLock) return true;
     const number = lockNumber(connection.schema);
@@ -167,7 +167,7 @@ export class PostgresIndexWriter implements IndexWriter {
     });
   }
 
-  /** Calls come one by one; the connection is abandoned after any error. */
+  /** Runs calls one by one; the connection is closed after an error. */
   private run<T>(call: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     return this.queue.run(async () => {
       try {

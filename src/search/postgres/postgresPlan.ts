@@ -1,7 +1,7 @@
 /**
- * How a search is carried out in PostgreSQL. Its planner knows how common a value is and chooses between indexes by itself;
- * what it cannot know is how common words are, and what it costs to take a text apart. So that is decided here: the documents
- * of a rare text come from the index of words, a common one is searched in the documents as the order's index brings them.
+ * Query plans for PostgreSQL. Its planner knows how common values are and selects indexes itself, but it does not know how
+ * common words are, nor the cost of splitting a text. So this is decided here: the documents of a rare text come from the
+ * index of words; a common text is searched in the documents in the order of the sort index.
  */
 import {
   conditionSql,
@@ -15,15 +15,15 @@ import { WORDS_VECTOR } from './postgresSchema.js';
 import type { HitsRequest } from '../hits/hitsRequest.js';
 import type { TextNode } from '../query/textQuery.js';
 
-/** A word or beginning in the language of `tsquery`. */
+/** A word or prefix in the syntax of `tsquery`. */
 export function quoteLexeme(word: string, isPrefix: boolean): string {
   return `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'${isPrefix ? ':*' : ''}`;
 }
 
-/** What `tsquery` has for "and" and "or". */
+/** The operators of `tsquery` for "and" and "or". */
 export const LEXEME_OPERATORS = [' & ', ' | '] as const;
 
-/** About how many documents satisfy a text, from how many have its words; null if the words say nothing. */
+/** Estimated number of documents that match a text, from the document counts of its words; null if these are unknown. */
 export function estimateText(node: TextNode, countOf: (node: TextNode) => number): number | null {
   switch (node.kind) {
     case 'word':
@@ -49,12 +49,12 @@ export function estimateText(node: TextNode, countOf: (node: TextNode) => number
   }
 }
 
-/** Whether the index of words is the shorter way: as many documents as there are, or as many as a walk would look at. */
+/** Whether the index of words needs fewer reads than a walk in sort order. */
 function isRare(estimate: number | null, documents: number, wanted: number): estimate is number {
   return estimate !== null && estimate * estimate <= wanted * Math.max(documents, wanted);
 }
 
-/** The statement that finds the hits of a request in their order. */
+/** The SQL statement that finds the hits of a query in their order. */
 export function postgresHitsSql(
   request: HitsRequest,
   facts: { readonly documents: number; readonly textEstimate: number | null },
@@ -68,7 +68,7 @@ export function postgresHitsSql(
     text !== null && filter !== null && isRare(facts.textEstimate, facts.documents, request.wanted);
   const testsText = text !== null && !(isRareText && filter.isExact);
   const needsWords = testsText || request.withWords;
-  // What is ranked alone is looked into by its words alone.
+  // If documents are only ranked, the table of words is sufficient.
   const needsClaim = !request.withWords || tests.length > 0;
   if (testsText) tests.push(textSql(text, sql));
   const tables = [
@@ -80,7 +80,7 @@ export function postgresHitsSql(
   const from = tables.reduce(
     (joined, table) => `${joined} JOIN ${table} ON ${idOf(table)} = ${idOf(tables[0]!)}`,
   );
-  // Apart from the rest, or else the planner might take texts apart while it walks.
+  // In a separate query, because the planner might otherwise split texts during the walk.
   const rare = isRareText
     ? `WITH x AS MATERIALIZED (SELECT id FROM words WHERE ${WORDS_VECTOR} @@ ${sql.bind(filter.expression)}::tsquery) `
     : '';

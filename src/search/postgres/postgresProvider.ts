@@ -1,6 +1,6 @@
 /**
- * Connections to PostgreSQL by the optional package `pg`. Each is of one schema, speaks UTF-8, and is never used again after
- * an error of the connection itself. What a URL holds of secrets is in no message.
+ * Connections to PostgreSQL with the optional package `pg`. Each has one schema, uses UTF-8, and is not reused after an
+ * error of the connection itself. Messages never contain passwords of the URL.
  */
 import type * as Postgres from 'pg';
 import { EnvironmentError } from '../../util/text/environmentError.js';
@@ -16,36 +16,36 @@ export interface PostgresTarget {
 export type PostgresRow = Readonly<Record<string, unknown>>;
 export type PostgresValue = SqlValue | readonly SqlValue[];
 
-/** The oldest server whose connections can be told to end a statement when no one waits for it. */
+/** Minimum server version: older ones cannot end a statement when its client has disconnected. */
 const LEAST_VERSION = 140_000;
 const CONNECT_MS = 10_000;
 const PACKAGE = 'pg';
 /** Type of 64-bit integers. */
 const INT8 = 20;
 
-/** Settings of all connections; a server's own defaults may be others. */
+/** Settings of all connections, because a server may have other defaults. */
 const SETTINGS = `
   SET jit = off; SET bytea_output = 'hex'; SET extra_float_digits = 1; SET standard_conforming_strings = on;
   SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
   SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3`;
 
 const ROLE_SETTINGS = {
-  // The position goes with the rows: what a crash of the server loses is followed again.
+  // The position is written with the rows, so rows lost in a crash of the server are written again.
   writer: `SET synchronous_commit = off; SET maintenance_work_mem = '256MB'; SET work_mem = '64MB'`,
   reader: `SET default_transaction_read_only = on; SET work_mem = '32MB'; SET client_connection_check_interval = '2s'`,
 } as const;
 
 export type PostgresRole = keyof typeof ROLE_SETTINGS;
 
-/** Refusals that no waiting mends: classes of SQLSTATE. Source: PostgreSQL's documentation, appendix A. */
+/** SQLSTATE classes of permanent errors. Source: PostgreSQL's documentation, appendix A. */
 const LASTING = /^(?:28|3D000|42501|0A000)/;
 
-/** A server that cannot be reached, or a connection that broke; it may come back. */
+/** The server is not reachable or the connection was lost; a retry may succeed. */
 export class PostgresAwayError extends Error {
   override readonly name = 'PostgresAwayError';
 }
 
-/** Throws `EnvironmentError`, which says what to install, where the package is not. */
+/** Throws `EnvironmentError` with installation instructions if the package is missing. */
 export async function loadPostgres(): Promise<typeof Postgres> {
   try {
     return await import('pg');
@@ -58,7 +58,7 @@ export async function loadPostgres(): Promise<typeof Postgres> {
   }
 }
 
-/** A name as SQL has it. */
+/** A quoted identifier for SQL. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -77,8 +77,8 @@ export class PostgresConnection {
   }
 
   /**
-   * Throws `PostgresAwayError` where no one answers, and `EnvironmentError` where the server refuses permanently: its
-   * version, its encoding, the user, the password, the database.
+   * Throws `PostgresAwayError` if there is no response, and `EnvironmentError` if the server rejects the connection
+   * permanently, because of its version, its encoding, the user, the password or the database.
    */
   static async open({ url, schema }: PostgresTarget, role: PostgresRole): Promise<PostgresConnection> {
     const { Client: PostgresClient, types } = await loadPostgres();
@@ -95,7 +95,7 @@ export class PostgresConnection {
         },
       });
     } catch {
-      // What the parser says may hold the password.
+      // The parser's error text may contain the password.
       throw new EnvironmentError('-claimsearchurl is not an address of a PostgreSQL server');
     }
     const place = `PostgreSQL at ${client.host}:${client.port}, database ${client.database ?? ''}`;
@@ -133,12 +133,12 @@ export class PostgresConnection {
     return this.failure === null;
   }
 
-  /** Rows of a statement. Numbers of 64 bits come as `number`: none of the index's that are read is larger than 2^53. */
+  /** Rows of a statement. 64-bit integers are returned as `number`, since none of those read from the index exceeds 2^53. */
   query(sql: string, values: readonly PostgresValue[] = []): Promise<PostgresRow[]> {
     return this.guarded(async () => (await this.client.query<PostgresRow>(sql, values as unknown[])).rows);
   }
 
-  /** Several statements in one message; answers the rows of each. */
+  /** Runs several statements in one message; returns the rows of each. */
   script(sql: string): Promise<PostgresRow[][]> {
     return this.guarded(async () => {
       const answer: unknown = await this.client.query(sql);
@@ -152,13 +152,16 @@ export class PostgresConnection {
     await this.client.end().catch(() => undefined);
   }
 
-  /** Lets go of the connection at once, whatever it is doing; the server ends the statement when it notices. */
+  /** Closes the connection at once, even during a statement; the server ends the statement when it notices. */
   destroy(): void {
     this.failure ??= new Error('the connection was closed');
     (this.client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
   }
 
-  /** Errors that the server did not tell, and those by which it closes the connection, are those of the connection. */
+  /**
+   * Runs a call. Errors that were not reported by the server, and those with which it closes the connection, are treated as
+   * connection errors.
+   */
   private async guarded<T>(call: () => Promise<T>): Promise<T> {
     if (this.failure !== null) throw this.away(this.failure);
     try {

@@ -1,7 +1,7 @@
 /**
- * The reading half of the PostgreSQL index: connections, each for one search at a time. A search is one
- * snapshot of the index. The server ends its statements when its time is up; a connection that is silent even then is given
- * up. Analysis, ranking and pages are those of the SQLite index, so that order, totals and counts are the same.
+ * The reader of the PostgreSQL index: connections, each for one search at a time. A search reads one snapshot of the index.
+ * The server ends its statements at the timeout; if there is no response even then, the connection is closed. Analysis,
+ * ranking and pages are the same as in the SQLite index, so orders, totals and counts are equal.
  */
 import { fromHex, toHex } from '../../util/bytes.js';
 import { FIELD_BREAK, VALUE_BREAK } from '../document/analyze.js';
@@ -38,11 +38,11 @@ import type { SqlValue } from '../../sqlite/sqliteProvider.js';
 import { expandFuzzy, type TextNode } from '../query/textQuery.js';
 import type { TextTotals } from '../hits/textScore.js';
 
-/** How long after its time a search waits for the server to say that it has ended. Arbitrary. */
+/** Time after the timeout for which a search waits for the server's response. Arbitrary. */
 const GRACE_MS = 1000;
-/** The server is told again how much time is left when it is this much less than it knows. */
+/** The server's statement timeout is updated when the remaining time is less by this. */
 const STALE_MS = 250;
-/** Values of one statement. Source: the protocol counts them in 16 bits. */
+/** Maximum number of values in one statement. Source: the protocol counts them in 16 bits. */
 const MAX_VALUES = 65_535;
 
 const TIME_IS_UP = 'query timed out';
@@ -59,13 +59,16 @@ function typeOf(value: SqlValue): string {
   return typeof value === 'bigint' ? 'bigint' : 'bytea';
 }
 
-/** A regular expression of words in their order with others between. The server's take no longer the more ways there are. */
+/**
+ * A regular expression for words in their order with others between them. The server's regular expressions do not get slower
+ * with the number of possible matches.
+ */
 function nearPattern(words: readonly string[], gap: number): string {
   const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return ` ${escaped.join(` ([^ ${VALUE_BREAK}${FIELD_BREAK}]+ ){0,${gap}}`)} `;
 }
 
-/** How conditions are said; the sets that censor follow from what the listed channels repost. */
+/** The SQL dialect; the censored sets are computed from the reposts of the listed channels. */
 export function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
   const reposted = (channels: readonly string[], isChannel: boolean): string => {
     const ids = channels.map((id) => `'\\x${toHex(fromHex(id))}'::bytea`).join(', ');
@@ -96,7 +99,7 @@ export function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
   };
 }
 
-/** One search: statements on one connection until the time is up. */
+/** One search: statements on one connection until the timeout. */
 class Search {
   private readonly connection: PostgresConnection;
   private readonly deadlineMs: number;
@@ -111,7 +114,7 @@ class Search {
     return Math.ceil(this.deadlineMs - performance.now());
   }
 
-  /** Begins the snapshot; answers what the index says of itself. */
+  /** Starts the snapshot; returns the state stored in the index. */
   async begin(): Promise<ReadonlyMap<string, string>> {
     const left = this.checked();
     this.toldMs = left;
@@ -130,7 +133,7 @@ class Search {
     return this.connection.query(sql, values);
   }
 
-  /** Time that is left. Throws `SearchError` when there is none. */
+  /** Returns the remaining time. Throws `SearchError` if there is none. */
   checked(): number {
     const { leftMs } = this;
     if (leftMs <= 0) throw new SearchError('timeout', TIME_IS_UP);
@@ -157,7 +160,7 @@ export class PostgresReader {
     this.channels = [...new Set([...options.lists.blocking, ...options.lists.filtering])];
   }
 
-  /** The page that a query asks for. `timeoutMs` from this call on it ends. As many searches run at once as are asked for. */
+  /** The page of a query. It ends `timeoutMs` after this call. Searches may run concurrently. */
   async search(query: SearchQuery, timeoutMs: number): Promise<BackendPage> {
     const deadlineMs = performance.now() + timeoutMs;
     let connection: PostgresConnection | null = null;
@@ -179,7 +182,7 @@ export class PostgresReader {
     }
   }
 
-  /** Ends what is under way. */
+  /** Ends running searches. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const connection of this.busy) connection.destroy();
@@ -272,7 +275,7 @@ export class PostgresReader {
     return ids.map((id) => hitOf(byId.get(id)!));
   }
 
-  /** The text with words of the index for those with wrong letters. */
+  /** The text with each fuzzy word replaced by similar words of the index. */
   private async expand(search: Search, text: TextNode): Promise<TextNode> {
     const similar = new Map<string, readonly string[]>();
     for (const { word, edits } of fuzzyWords(text)) {
@@ -288,7 +291,7 @@ export class PostgresReader {
     return expandFuzzy(text, (word, edits) => similar.get(`${edits}${word}`)!);
   }
 
-  /** Which listed channels censor hits of a page. */
+  /** Numbers of hits on a page that each listed channel censors. */
   private async blocked(search: Search, page: readonly Hit[]): Promise<BackendPage['blocked']> {
     if (this.channels.length === 0 || page.length === 0) return [];
     const targets = new Set(page.flatMap((hit) => [hit.claimId, hit.repostedId, hit.channelId]));
@@ -335,7 +338,7 @@ function* fuzzyWords(node: TextNode): Generator<{ readonly word: string; readonl
   else if (node.kind === 'not') yield* fuzzyWords(node.node);
 }
 
-/** Words and beginnings of a text, with those that must not be there. */
+/** Collects the words and prefixes of a text, including excluded ones. */
 function collectWords(node: TextNode, words: Set<string>, prefixes: Set<string>): void {
   if (node.kind === 'word') words.add(node.word);
   else if (node.kind === 'prefix') prefixes.add(node.prefix);
@@ -344,7 +347,7 @@ function collectWords(node: TextNode, words: Set<string>, prefixes: Set<string>)
     for (const inner of node.nodes) collectWords(inner, words, prefixes);
 }
 
-/** In how many documents the words of a text are; of a beginning, of all words together that begin so. */
+/** Numbers of documents with the words of a text; for a prefix the sum over all words that start with it. */
 async function readCounts(search: Search, text: TextNode): Promise<(node: TextNode) => number> {
   const words = new Set<string>();
   const prefixes = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Rows of the PostgreSQL index within a transaction: claims are loaded and written many at once, with their words, labels and
- * totals. What is remembered between transactions holds only while they succeed and no other caller writes.
+ * Rows of the PostgreSQL index within a transaction: claims are loaded and written in batches, with their words, labels and
+ * totals. The caches between transactions are valid only while all transactions succeed and no other node writes.
  */
 import { createHash } from 'node:crypto';
 import { fromHex, toHex } from '../../util/bytes.js';
@@ -13,25 +13,25 @@ import { POSTGRES_COLUMNS, WORDS_COLUMNS } from './postgresSchema.js';
 import type { SqlValue } from '../../sqlite/sqliteProvider.js';
 import type { TextTotals } from '../hits/textScore.js';
 
-/** Rows of one statement. Arbitrary: some megabytes. */
+/** Maximum number of rows in one statement. Arbitrary: some megabytes. */
 const ROWS_OF_STATEMENT = 2000;
-/** Labels whose numbers are remembered. Arbitrary. */
+/** Maximum number of labels whose numbers are cached. Arbitrary. */
 const REMEMBERED_LABELS = 200_000;
-/** Longer labels do not fit into an index and are known by their hashes. */
+/** Longer labels do not fit into an index and are replaced by their hashes. */
 const MAX_LABEL_BYTES = 512;
 
-/** A label as the index has it. */
+/** A label in the form of the index. */
 export function labelText(label: string): string {
   if (Buffer.byteLength(label) <= MAX_LABEL_BYTES) return label;
   return `#${createHash('sha256').update(label).digest('hex')}`;
 }
 
-/** A word that was cut within a character is not a text to PostgreSQL. */
+/** Replaces incomplete characters: PostgreSQL does not accept a word that was cut within a character. */
 export function wellFormed(text: string): string {
   return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text;
 }
 
-/** The words of a document, each once. */
+/** The distinct words of a document. */
 function distinctWords(packed: string): Set<string> {
   const words = new Set(packed.replaceAll(FIELD_BREAK, ' ').replaceAll(VALUE_BREAK, ' ').split(' '));
   words.delete('');
@@ -42,7 +42,7 @@ function* parts<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += ROWS_OF_STATEMENT) yield rows.slice(at, at + ROWS_OF_STATEMENT);
 }
 
-/** Rows as one array a column, as `unnest` takes them. */
+/** Converts rows to one array for each column, for `unnest`. */
 export function columnsOf(rows: readonly (readonly SqlValue[])[], width: number): PostgresValue[] {
   return Array.from({ length: width }, (_, i) => rows.map((row) => row[i]!));
 }
@@ -109,7 +109,7 @@ export class PostgresRows {
     return this.totals.documents;
   }
 
-  /** The claims of those named that the index knows. */
+  /** Loads those of the named claims that are in the index. */
   async load(claimIds: Iterable<string>): Promise<Map<string, KnownClaim>> {
     const known = new Map<string, KnownClaim>();
     for (const part of parts([...new Set(claimIds)])) {
@@ -135,7 +135,7 @@ export class PostgresRows {
     return known;
   }
 
-  /** Claims that hold numbers of the documents without being theirs: of an abandoned branch, until they are read again. */
+  /** Claims that have a number which now belongs to another claim: they are of an abandoned branch, and will be read again. */
   async holders(documents: readonly ClaimDocument[]): Promise<string[]> {
     const own = new Set(documents.map(({ claimId }) => claimId));
     const found: string[] = [];
@@ -148,7 +148,7 @@ export class PostgresRows {
     return found;
   }
 
-  /** Documents of a first build, which `postgresBuild.ts` makes the other rows of. */
+  /** Inserts documents of a first build; `postgresBuild.ts` derives the other rows. */
   async insertBulk(documents: readonly ClaimDocument[]): Promise<void> {
     const numbers = await this.labelNumbers(documents);
     for (const part of parts(documents)) {
@@ -161,7 +161,7 @@ export class PostgresRows {
     }
   }
 
-  /** Keeps the scores of claims that have no document. */
+  /** Stores the scores of claims without a document. */
   async hide(claims: readonly (readonly [claimId: string, score: number | null])[]): Promise<void> {
     for (const part of parts(claims)) {
       await this.connection.query(
@@ -172,7 +172,7 @@ export class PostgresRows {
     }
   }
 
-  /** Writes the differences, and at `height` what scores were before. */
+  /** Writes the differences, and at `height` the former scores. */
   async write(changes: ClaimChanges, height: number | null): Promise<void> {
     const dropped: StoredDocument[] = [];
     const made: {
@@ -231,7 +231,7 @@ export class PostgresRows {
       ]);
   }
 
-  /** Takes words and labels of documents away. */
+  /** Removes the words and labels of documents. */
   private async removeTexts(documents: readonly StoredDocument[]): Promise<void> {
     await this.removeWords(documents);
     await this.removeLabels(documents.flatMap(({ id, labels }) => labels.map((n) => [n, id] as const)));
@@ -324,7 +324,7 @@ export class PostgresRows {
     }
   }
 
-  /** Numbers of all labels of the documents; new ones get theirs. */
+  /** Numbers of all labels of the documents; new labels are inserted. */
   private async labelNumbers(documents: readonly ClaimDocument[]): Promise<ReadonlyMap<string, number>> {
     if (this.labels.size >= REMEMBERED_LABELS) this.labels = new Map();
     const texts = new Set(documents.flatMap((document) => documentLabels(document).map(labelText)));
@@ -361,7 +361,7 @@ export class PostgresRows {
     for (const [n] of pairs) this.labelCounts.set(n, (this.labelCounts.get(n) ?? 0) + sign);
   }
 
-  /** Writes counts and totals; belongs before each commit. */
+  /** Writes counts and totals. Call it before each commit. */
   private async flush(): Promise<void> {
     const labels = [...this.labelCounts].filter(([, change]) => change !== 0);
     const words = [...this.wordCounts].filter(([, change]) => change !== 0);

@@ -1,10 +1,9 @@
 /**
- * The tables of the search index in PostgreSQL, all in one schema. They follow from the chain: those of an older version are
- * rebuilt. What is of another chain, of a newer version, or no index at all is refused and left alone.
- *
- * The tables are those of SQLite (`schema.ts`) but for these: the documents of a word are found by an index over the packed
- * words, `word` says in how many documents each is, and a first build gathers documents in `claim_bulk` and scores in
- * `score_bulk`, from which all others are made in one step.
+ * The tables of the search index in PostgreSQL, all in one schema. They are derived from the chain, so tables of an older
+ * version are rebuilt. A schema with another chain, a newer version or other data is rejected and not changed. The tables
+ * are those of SQLite (`schema.ts`), with these differences: an index over the packed words finds the documents of a word;
+ * `word` has the number of documents with each word; a first build collects documents in `claim_bulk` and scores in
+ * `score_bulk`, from which all other tables are built in one step.
  */
 import { EnvironmentError } from '../../util/text/environmentError.js';
 import { quoteName, type PostgresConnection } from './postgresProvider.js';
@@ -20,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
   REAL: 'double precision',
 };
 
-/** Columns of `claim` with the types that their values are sent as. */
+/** Columns of `claim` with the parameter types of their values. */
 export const POSTGRES_COLUMNS: readonly (readonly [name: string, type: string])[] = [
   ['id', 'bigint'],
   ...CLAIM_COLUMNS.map(([name, type]) => [name, TYPES[type.split(' ')[0]!]!.split(' COLLATE')[0]!] as const),
@@ -53,10 +52,10 @@ const TABLES: Readonly<Record<string, string>> = {
   score_bulk: 'claim_id bytea PRIMARY KEY, score double precision) WITH (fillfactor = 70',
 };
 
-/** The words of a document without their places, as the index over them has them. */
+/** The words of a document without positions, as indexed. */
 export const WORDS_VECTOR = `array_to_tsvector(array_remove(string_to_array(translate(packed, E'\\x1e\\x1f', '  '), ' '), ''))`;
 
-/** Columns of `ORDER_INDEXES` that may be missing: what is missing comes last in both directions. */
+/** Columns of `ORDER_INDEXES` that may be null. Nulls come last in both directions. */
 const NULLABLE_ORDERS: ReadonlySet<string> = new Set(['trending_score']);
 
 const orderIndexes = Object.entries(ORDER_INDEXES).flatMap(([column, name]): [string, string][] => {
@@ -68,7 +67,7 @@ const orderIndexes = Object.entries(ORDER_INDEXES).flatMap(([column, name]): [st
   ];
 });
 
-/** Indexes made at the end of a first build. */
+/** Indexes created at the end of a first build. */
 const INDEXES: readonly (readonly [name: string, on: string, unique?: true])[] = [
   ['claim_by_number', 'claim (id)', true],
   ['claim_by_id', 'claim (claim_id)', true],
@@ -89,15 +88,15 @@ export const DROP_INDEXES = INDEXES.map(([name]) => `DROP INDEX IF EXISTS ${name
 export const CREATE_INDEXES: readonly string[] = INDEXES.map(
   ([name, on, unique]) => `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX ${name} ON ${on}`,
 );
-/** All but the state, which says what they are. */
+/** Empties all tables except the state, which describes them. */
 export const EMPTY_TABLES = `TRUNCATE ${Object.keys(TABLES)
   .filter((name) => name !== 'state')
   .join(', ')}`;
 
-/** What is in a schema: an index that can be used, nothing, or an index of an older version. */
+/** Content of a schema: a usable index, nothing, or an index of an older version. */
 export type SchemaContent = 'index' | 'nothing' | 'older';
 
-/** What the connection's schema holds. Throws `EnvironmentError` for what is neither ours to use nor to remove. */
+/** The content of the connection's schema. Throws `EnvironmentError` for content that must neither be used nor removed. */
 export async function schemaContent(connection: PostgresConnection, chain: string): Promise<SchemaContent> {
   const { schema } = connection;
   const rows = await connection.query(
@@ -121,7 +120,7 @@ export async function schemaContent(connection: PostgresConnection, chain: strin
   return version === POSTGRES_SCHEMA_VERSION ? 'index' : 'older';
 }
 
-/** Makes empty tables in place of what `schemaContent` found. */
+/** Creates empty tables in place of the content that `schemaContent` found. */
 export async function createIndexTables(connection: PostgresConnection, chain: string): Promise<void> {
   const schema = quoteName(connection.schema);
   const [found] = await connection.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [

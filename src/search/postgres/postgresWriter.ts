@@ -1,6 +1,6 @@
 /**
- * The writing half of the PostgreSQL index: one connection. Each call is one transaction with the position that it leads to.
- * After an error nothing that is in memory counts any more: the writer is rebuilt.
+ * The writing half of the PostgreSQL index: one connection. Each call is one transaction that also sets the new position.
+ * After an error the state in memory is invalid: a new writer must be created.
  */
 import { fromHex, toHex } from '../../util/bytes.js';
 import { statesByStep } from '../follow/blockSteps.js';
@@ -29,7 +29,7 @@ import { TEXT_FIELDS } from '../document/analyze.js';
 import { joinIds, splitIds } from '../sqlite/sqliteRows.js';
 import { trendingAfter } from '../document/trending.js';
 
-/** Words of all fields and documents that have the field, as totals are written. */
+/** Totals to be written: the numbers of words in all fields, and of documents that have the field. */
 const TOTALS = `json_build_object('documents', count(*),
   'withField', json_build_array(${TEXT_FIELDS.map((_, i) => `count(*) FILTER (WHERE length${i} > 0)`).join(', ')}),
   'wordsInField', json_build_array(${TEXT_FIELDS.map((_, i) => `coalesce(sum(length${i}), 0)`).join(', ')}))`;
@@ -38,8 +38,8 @@ const COLUMN_NAMES = POSTGRES_COLUMNS.map(([name]) => name);
 const WORDS_NAMES = `packed, ${TEXT_FIELDS.map((_, i) => `length${i}`).join(', ')}`;
 
 /**
- * From what a first build gathered to the tables, sorted by number so that what was made at one time lies together. Of two
- * claims with one number, one is of a branch that the chain left, and is read again behind the build.
+ * Steps from the collected rows of a first build to the tables, sorted by number so that rows of the same time are adjacent.
+ * If two claims have the same number, one belongs to a stale branch, and is read again after the build.
  */
 const BUILD_STEPS: readonly string[] = [
   DROP_INDEXES,
@@ -51,7 +51,7 @@ const BUILD_STEPS: readonly string[] = [
   `INSERT INTO labeled SELECT unnest(string_to_array(labels, ','))::int AS n, id FROM claim WHERE labels <> '' ORDER BY 1, 2`,
   'UPDATE label SET count = x.count FROM (SELECT n, count(*) AS count FROM labeled GROUP BY n) x WHERE x.n = label.n',
   `INSERT INTO word SELECT t.lexeme, count(*) FROM words, unnest(${WORDS_VECTOR}) t GROUP BY t.lexeme`,
-  // Of the blocks behind the build all claims are handed over, those with a document too.
+  // The blocks after the build list all their claims, also those with a document.
   'DELETE FROM hidden h USING claim c WHERE h.claim_id = c.claim_id',
   'UPDATE hidden SET score = s.score FROM score_bulk s WHERE s.claim_id = hidden.claim_id',
   `INSERT INTO state SELECT 'totals', ${TOTALS}::text FROM words ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
@@ -75,7 +75,7 @@ export class PostgresWriter {
     this.rows = rows;
   }
 
-  /** The schema has its tables, and no other caller writes. */
+  /** Creates a writer. The schema must have its tables, and no other node may write. */
   static async on(connection: PostgresConnection): Promise<PostgresWriter> {
     return new PostgresWriter(connection, await PostgresRows.read(connection));
   }
@@ -141,7 +141,7 @@ export class PostgresWriter {
     });
   }
 
-  /** Empties the index and sets it up for a first build. */
+  /** Empties the index and prepares it for a first build. */
   async startBuild(base: BlockId): Promise<void> {
     await this.transaction(async () => {
       await this.connection.query(`DELETE FROM state WHERE key IN ('tip', 'totals', 'build')`);
@@ -152,7 +152,7 @@ export class PostgresWriter {
     });
   }
 
-  /** Documents of a first build in the order of claim ids, `after` the last of these ids. */
+  /** Adds documents of a first build, in order of claim ids; `after` is the last of these ids. */
   async addDocuments(
     documents: readonly ClaimDocument[],
     hidden: readonly string[],
@@ -194,7 +194,7 @@ export class PostgresWriter {
     });
   }
 
-  /** Makes all tables and indexes of what was gathered; the base is the tip from here on. */
+  /** Builds all tables and indexes from the collected rows; the base becomes the tip. */
   async endBuild(): Promise<void> {
     await this.transaction(async () => {
       for (const sql of BUILD_STEPS) await this.connection.query(sql);
@@ -204,7 +204,7 @@ export class PostgresWriter {
       await this.connection.query(`DELETE FROM state WHERE key = 'build'`);
       await this.connection.query('TRUNCATE claim_bulk, score_bulk');
     });
-    // Plans follow from these counts.
+    // The query planner uses these statistics.
     for (const table of ['claim', 'words', 'labeled', 'label', 'word'])
       await this.connection.query(`VACUUM (ANALYZE) ${table}`);
   }
@@ -265,7 +265,7 @@ export class PostgresWriter {
   }
 }
 
-/** What the follower asks before it writes; another node may be writing meanwhile. */
+/** The state that the follower reads before it writes; another node may be writing. */
 export async function readIndexState(connection: PostgresConnection): Promise<IndexState> {
   const rows = await connection.query(`SELECT key, value FROM state WHERE key IN ('tip', 'build', 'totals')`);
   const values = new Map(rows.map(({ key, value }) => [key, JSON.parse(value as string) as never]));

@@ -1,11 +1,11 @@
-/** A document as values for the columns of an index, the same for all backends. */
+/** Converts a document to the column values of an index, for all backends. */
 import { placesAround } from '../../metadata/locations.js';
 import { fromHex } from '../../util/bytes.js';
 import { MAX_KEYWORD_LENGTH, textKey, type ClaimDocument } from '../document/document.js';
 import { languageLabel, placeLabel, tagLabel } from './searchQuery.js';
 import type { SqlValue } from '../../sqlite/sqliteProvider.js';
 
-/** Above it the index has no room. */
+/** Largest integer of an index. */
 const MAX_INTEGER = 2n ** 63n - 1n;
 
 function clamp(value: bigint): bigint {
@@ -15,10 +15,10 @@ function clamp(value: bigint): bigint {
 const flag = (value: boolean): number => (value ? 1 : 0);
 const keyOf = (text: string | null): number | null => (text === null ? null : textKey(text));
 const idOf = (hex: string | null): Uint8Array | null => (hex === null ? null : fromHex(hex));
-/** A text as indexes keep it: PostgreSQL has no room for a zero character, and it says nothing. */
+/** A string as stored in indexes: without zero characters, which PostgreSQL does not support. */
 export const storedText = (text: string): string => text.replaceAll('\0', '\ufffd');
 const textOf = (text: string | null): string | null => (text === null ? null : storedText(text));
-/** Longer texts are neither found by equality nor put in order. */
+/** Longer strings are neither searchable by equality nor sortable. */
 const shortText = (text: string | null): string | null =>
   text === null || text.length > MAX_KEYWORD_LENGTH ? null : storedText(text);
 
@@ -70,8 +70,8 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
 }
 
 /**
- * Tags and languages of a document as labels, and its places with those within which they lie, each once: tags that differ may
- * be the same when they are clean.
+ * Tags and languages of a document as labels, and its locations with the enclosing ones. They are distinct: different tags
+ * may become equal when cleaned.
  */
 export function documentLabels(document: Pick<ClaimDocument, 'tags' | 'languages' | 'locations'>): string[] {
   const tags = document.tags.map((tag) => tagLabel(storedText(tag)));

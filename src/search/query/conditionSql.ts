@@ -1,6 +1,6 @@
 /**
- * Conditions, texts and orders as SQL over a row `c` of `claim` (and `w` of `words`), the same for all backends except for
- * what a dialect says.
+ * SQL for conditions, texts and orders over the tables `claim` (as `c`) and `words` (as `w`), for all backends; the
+ * differences are in a dialect.
  */
 import { fromHex } from '../../util/bytes.js';
 import { textKey } from '../document/document.js';
@@ -10,30 +10,33 @@ import type { Condition } from './searchQuery.js';
 import type { SqlValue } from '../../sqlite/sqliteProvider.js';
 import { substringOf, type TextNode } from './textQuery.js';
 
-/** How a backend says things. */
+/** SQL dialect of a backend. */
 export interface Dialect {
-  /** Values that one statement may have. */
+  /** Maximum number of values in one statement. */
   readonly maxValues: number;
-  /** The place of the n-th value, from 1 on. */
+  /** The placeholder of the n-th value, from 1 on. */
   parameter(n: number, value: SqlValue): string;
-  /** Decimal text as a value that compares with whole numbers and fractions exactly. */
+  /** A decimal text as a value that compares exactly with integers and fractions. */
   number(decimal: string): SqlValue;
-  /** Whether the value is a substring. */
+  /** A test whether the value is a substring. */
   contains(text: string, value: string): string;
-  /** Whether packed words hold these in their order, with up to `gap` others between any two. */
+  /** A test whether packed words contain these in order, with up to `gap` others between any two. */
   near(packed: string, words: readonly string[], gap: number, sql: SqlValues): string;
-  /** The first eight bytes of a column, as an index has them. */
+  /** The first eight bytes of a column, as in an index. */
   head(column: string): string;
-  /** The labels of a document among many (`l.n`, each once), to stand behind `FROM`. */
+  /** The distinct labels of a document among many (as `l.n`), for a `FROM` clause. */
   labelsOf(numbers: string): string;
-  /** Whether the claim is censored: the set is of ids of one kind (`censor.ts`). */
+  /** A test whether the claim is censored; each set has ids of one kind (`censor.ts`). */
   inCensored(column: string, set: CensorSet): string;
 }
 
-/** Sets of ids that censor: claims (with what reposts them) and channels (with all in them), filtered and blocked. */
+/**
+ * Sets of censoring ids: claims (which include their reposts) and channels (which include their claims), filtered and
+ * blocked.
+ */
 export type CensorSet = 'filteredClaims' | 'filteredChannels' | 'blockedClaims' | 'blockedChannels';
 
-/** SQL in the making: its values take their places as they come. */
+/** Builder of SQL: collects values and returns their placeholders. */
 export class SqlValues {
   readonly values: SqlValue[] = [];
   readonly dialect: Dialect;
@@ -43,7 +46,7 @@ export class SqlValues {
     this.dialect = dialect;
   }
 
-  /** Throws `SearchError` when there are more values than a statement may have. */
+  /** Throws `SearchError` if there are more values than a statement may have. */
   bind(value: SqlValue): string {
     if (this.values.length >= this.dialect.maxValues)
       throw badRequest('The constraints have too many values.');
@@ -55,7 +58,7 @@ export class SqlValues {
     return `(${values.map((value) => this.bind(value)).join(', ')})`;
   }
 
-  /** What `say` says of a part of a search; where the part stands again, the same values serve again. */
+  /** The SQL that `say` creates for a part of a search. If the part occurs again, the same SQL and values are used. */
   once(part: object, say: () => string): string {
     let said = this.said.get(part);
     if (said === undefined) this.said.set(part, (said = say()));
@@ -63,9 +66,9 @@ export class SqlValues {
   }
 }
 
-/** What the index knows when SQL is made. */
+/** State of the index that the SQL depends on. */
 export interface SqlContext {
-  /** Numbers of labels; those that no document has are missing. */
+  /** Numbers of labels; labels without documents are missing. */
   readonly labels: ReadonlyMap<string, number>;
   /** Whether any claim is censored. */
   readonly hasCensored: boolean;
@@ -77,16 +80,17 @@ const CLAIM_ID = /^[0-9a-f]{40}$/;
 const STREAM = 1;
 const REPOST = 3;
 /**
- * Labels that are searched one by one, so that a rare one may lead to the documents. Of those beyond them it is counted how
- * many a document has: each would be a table more to plan with, and a step deeper than databases go. Arbitrary.
+ * Maximum number of labels that are joined one by one, so that a rare one can select the documents. For further labels the
+ * number of those that a document has is counted, because each join adds a table to the plan, and databases limit their
+ * number. Arbitrary.
  */
 const SINGLE_LABELS = 8;
 /**
- * Labels that are searched one by one in what documents have; of more than these it is asked which of them the document has,
- * however many they are. Arbitrary: where one way costs about as much as the other.
+ * Maximum number of labels that are each searched in the labels of a document. For more labels a single query counts which
+ * of them the document has. Arbitrary: where one way costs about as much as the other.
  */
 export const FEW_LABELS = 16;
-/** Parts within parts of a text that an inverted index is asked for. Source: FTS5's parser keeps 100 tokens open. */
+/** Maximum nesting depth of a text in a query of an inverted index. Source: FTS5's parser keeps 100 tokens open. */
 const MAX_FILTER_DEPTH = 24;
 
 /** A condition as SQL. */
@@ -203,7 +207,7 @@ function censoredSql(types: readonly number[], sql: SqlValues, context: SqlConte
   return `(${types.map((type) => of[type]!).join(' OR ')})`;
 }
 
-/** Whether packed words satisfy a text in which no fuzzy words are left. */
+/** A test whether packed words match a text without fuzzy words. */
 export function textSql(node: TextNode, sql: SqlValues): string {
   return sql.once(node, () => sayText(node, sql));
 }
@@ -235,16 +239,16 @@ export function orderSql(terms: readonly OrderTerm[]): string {
   return `ORDER BY ${parts.join(', ')}`;
 }
 
-/** What an inverted index is asked for a text: documents that may satisfy it, and whether these are exactly those. */
+/** Query of an inverted index for a text: it returns documents that may match, and `isExact` tells whether all of them do. */
 export interface WordFilter {
   readonly expression: string;
   readonly isExact: boolean;
 }
 
 /**
- * The text as an expression of words and beginnings for an inverted index without places; null if documents without any
- * of its words may satisfy it. Beginnings that `isCommon` are not asked of the index, which would have to read all that
- * begins so before it finds the first; nor are parts that lie too deep within others.
+ * The text as an expression of words and beginnings for an inverted index without places; null if documents without any of
+ * its words may match. Prefixes for which `isCommon` is true are left out, because the index would have to read all words
+ * with the prefix first. Parts that are nested too deeply are left out too.
  */
 export function wordFilter(
   node: TextNode,

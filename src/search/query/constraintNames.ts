@@ -2,10 +2,10 @@
 import { fieldName, searchField } from '../document/fields.js';
 import { badRequest } from './searchError.js';
 
-/** Characters of a name in a message. Arbitrary. */
+/** Maximum characters of a name in a message. Arbitrary. */
 const MAX_SHOWN = 100;
 
-/** Names that are no fields: what is read together with others, and what says how to answer. */
+/** Names that are not fields: constraints that are read together with others, and options of the result. */
 const OTHER_NAMES: ReadonlySet<string> = new Set([
   'text',
   'channel',
@@ -40,11 +40,11 @@ const OTHER_NAMES: ReadonlySet<string> = new Set([
   'exclude_shorts',
   'exclude_shorts_aspect_ratio_lte',
   'exclude_shorts_duration_lte',
-  // lbry-sdk sends it with each search. Totals are always counted.
+  // lbry-sdk sends it with each search. Totals are always computed.
   'no_totals',
 ]);
 
-/** The unknown names among those given. */
+/** The unknown names among the given ones. */
 export function unknownNames(names: Iterable<string>): string[] {
   return [...names].filter((given) => {
     const name = given.replaceAll('claim.', '').replace(/__in$|_?_or_missing$/, '');
@@ -52,7 +52,7 @@ export function unknownNames(names: Iterable<string>): string[] {
   });
 }
 
-/** Throws `SearchError` for a name that no constraint has. */
+/** Throws `SearchError` for an unknown constraint name. */
 export function refuseUnknownNames(names: Iterable<string>): void {
   const [first] = unknownNames(names);
   if (first !== undefined) throw badRequest(`There is no constraint "${first.slice(0, MAX_SHOWN)}".`);

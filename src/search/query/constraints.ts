@@ -1,8 +1,8 @@
 /**
- * A client's constraints as a query. All that are given must hold; null and lists that are empty after false members were
- * removed count as not given, names that no field has are ignored. Bad values end in a `SearchError` of the kind
- * `bad-request`. `channel` is not read here: a caller that can resolve URLs replaces it by `channel_id`.
- * Source: lbryio/hub and OdyseeTeam/hub, hub/common.py `expand_query`.
+ * A client's constraints as a query. All given constraints must hold. Null, and lists that are empty after the removal of
+ * false members, count as absent. Unknown names are ignored. Invalid values result in a `SearchError` of the kind
+ * `bad-request`. `channel` is not handled here: a caller that can resolve URLs replaces it by `channel_id`. Source:
+ * lbryio/hub and OdyseeTeam/hub, hub/common.py `expand_query`.
  */
 import { normalizeName } from '../../claimtrie/normalize.js';
 import { parseLocation, placeName } from '../../metadata/locations.js';
@@ -28,13 +28,13 @@ import { parseTextQuery } from './textQuery.js';
 
 export type Constraints = Readonly<Record<string, unknown>>;
 
-/** Members of a list. Source: hub/common.py `TooManyClaimSearchParametersError`. */
+/** Maximum length of a list. Source: hub/common.py `TooManyClaimSearchParametersError`. */
 export const MAX_LIST_LENGTH = 2048;
-/** Rows of a page when none is asked for. */
+/** Default number of rows of a page. */
 const DEFAULT_LIMIT = 10;
-/** Bounds of a release time are rounded up to a multiple of this, so that "before now" stays the same query for a while. */
+/** Bounds of a release time are rounded up to a multiple of this, so that "before now" remains the same query for a while. */
 const RELEASE_TIME_STEP_SEC = 360n;
-/** The shown characters of a value in a message. Arbitrary. */
+/** Maximum characters of a value in a message. Arbitrary. */
 const SHOWN_CHARACTERS = 200;
 const BEYOND_DOUBLES = '1e400';
 /** The default limits of a short video. Source: OdyseeTeam/hub, `expand_query`. */
@@ -47,10 +47,10 @@ const SD_HASH_DIGITS = 96;
 
 const HEX = /^[0-9a-f]+$/;
 
-/** Keys that say how to answer, not what to look for, or that are read together with others. */
+/** Keys that are options of the result, or are read together with others. */
 const NOT_FIELDS: ReadonlySet<string> = new Set(['signature_valid', 'has_source', 'is_signature_valid']);
 
-/** A value in a message; the numbers of clients may be larger than those of JSON in JavaScript. */
+/** A value in a message. Numbers of clients may exceed those of JSON in JavaScript. */
 function shown(value: unknown): string {
   if (typeof value === 'bigint' || typeof value === 'number') return cut(String(value));
   const text = JSON.stringify(value, (_key, inner: unknown) =>
@@ -64,7 +64,7 @@ function cut(text: string): string {
 }
 
 function decimalText(key: string, value: unknown): string {
-  // A number of JSON that no double can hold has become infinite.
+  // A JSON number that exceeds a double was parsed as infinite.
   const text =
     typeof value === 'number' || typeof value === 'bigint'
       ? String(value).replace('Infinity', BEYOND_DOUBLES)
@@ -118,7 +118,7 @@ function normalizedTags(key: string, value: unknown): string[] {
   return [...new Set(textList(key, value).map(normalizeTag))].filter((tag) => tag !== '');
 }
 
-/** Labels of places, each as `country:state:city:code:latitude:longitude` or as the JSON of such an object. */
+/** Labels of locations, each given as `country:state:city:code:latitude:longitude` or as the JSON of such an object. */
 function placeLabels(key: string, value: unknown): string[] {
   return textList(key, value).map((text) => {
     let name = '';
@@ -138,7 +138,7 @@ class QueryReader {
   readonly conditions: Condition[] = [];
   findsNothing = false;
 
-  /** Adds what a constraint other than those on labels, signatures and pages says. */
+  /** Adds a constraint on a field. Labels, signatures and pages are handled elsewhere. */
   addField(
     key: string,
     field: SearchField,
@@ -160,12 +160,12 @@ class QueryReader {
       .filter((text) => text.length <= MAX_KEYWORD_LENGTH)
       .map((text) => (name === 'fee_currency' ? text.toUpperCase() : text));
     const { column } = field;
-    // Texts that are kept whole have no zero characters (`claimRow.ts`).
+    // Stored strings have no zero characters (`claimRow.ts`).
     if (field.type === 'key') this.addAnyOf(texts, (values) => ({ kind: 'keys', column, values }));
     else this.addAnyOf(texts.map(storedText), (values) => ({ kind: 'texts', column, values }));
   }
 
-  /** Any of the values; of none nothing is found. */
+  /** Adds a condition for any of the values; without values nothing matches. */
   addAnyOf(values: readonly string[], condition: (values: readonly string[]) => Condition): void {
     const distinct = [...new Set(values)];
     if (distinct.length === 0) this.findsNothing = true;
@@ -182,7 +182,7 @@ class QueryReader {
     const values: string[] = [];
     const known = new Set(Object.values(numbers).map(String));
     const list: unknown[] = Array.isArray(value) ? value : [value];
-    // The index's own numbers are understood as well: the reference takes no names for `reposted_claim_type`.
+    // Numbers of the index are accepted too: the reference does not accept names for `reposted_claim_type`.
     for (const name of textList(key, list.map(numberAsText))) {
       if (Object.hasOwn(numbers, name)) values.push(String(numbers[name]!));
       else if (known.has(name)) values.push(name);
@@ -240,7 +240,7 @@ class QueryReader {
     });
   }
 
-  /** Adds a constraint that no single field answers; false when the key is none of those. */
+  /** Adds a constraint that is not on a single field; false for other keys. */
   addSpecial(key: string, value: unknown): boolean {
     switch (key) {
       case 'not_channel_ids':
@@ -301,7 +301,7 @@ class QueryReader {
     }
   }
 
-  /** An empty text is not a place; nor is an empty list. */
+  /** An empty string is not a location, nor is an empty list. */
   private addPlaces(key: string, how: 'any' | 'all' | 'none', value: unknown): void {
     if (value !== '') this.conditions.push(labels(how, placeLabels(key, value)));
   }
@@ -335,7 +335,7 @@ function labels(how: 'any' | 'all' | 'none', given: readonly string[]): Conditio
   return { kind: 'labels', how, labels: [...new Set(given)] };
 }
 
-/** The query of a client's constraints. */
+/** Converts the constraints of a client to a query. */
 export function parseConstraints(constraints: Constraints): SearchQuery {
   const reader = new QueryReader();
   const given = new Map<string, unknown>();

@@ -1,6 +1,6 @@
 /**
- * The order of hits: the fields that a client names, and behind them what decides between equal ones, so that pages never
- * overlap. Missing values come last in both directions.
+ * The order of hits: the client's fields, followed by tie-breakers, so that pages never overlap. Missing values come last in
+ * both directions.
  */
 import { fieldName, searchField } from '../document/fields.js';
 import { badRequest } from './searchError.js';
@@ -12,7 +12,10 @@ export interface OrderTerm {
   readonly nullable: boolean;
 }
 
-/** What follows each order: the best known first. Source: the sorting of the hub's index, made exact. */
+/**
+ * Tie-breaker of all orders: the highest trending score first, then the latest release. Source: the sorting of the hub's
+ * index, made exact.
+ */
 export const COMMON_ORDER: readonly OrderTerm[] = [
   { column: 'trending_score', ascending: false, nullable: true },
   { column: 'release_time', ascending: false, nullable: false },
@@ -20,12 +23,12 @@ export const COMMON_ORDER: readonly OrderTerm[] = [
   { column: 'tx_nout', ascending: true, nullable: false },
 ];
 
-/** From the newest claim to the oldest: the order in which a common word's documents are taken for ranking. */
+/** The newest claim first: the order in which the documents of a common word are taken for ranking. */
 export const NEWEST_ORDER: readonly OrderTerm[] = [{ column: 'id', ascending: false, nullable: false }];
 
 /**
- * The terms of `order_by`: fields, descending, with `^` in front ascending. `trending_group` says nothing of its own where
- * another name is given beside it, as the reference has it. Throws `SearchError` for what is not a field or has no order.
+ * The terms of `order_by`: fields, descending, with `^` in front ascending. `trending_group` is ignored if another name is
+ * given, as in the reference. Throws `SearchError` for a name that is not a sortable field.
  */
 export function parseOrder(given: unknown): OrderTerm[] {
   if (given === null || given === undefined || given === '') return [];
@@ -48,7 +51,7 @@ export function parseOrder(given: unknown): OrderTerm[] {
   return terms;
 }
 
-/** The whole order of hits that no relevance orders. */
+/** The complete order of hits that are not ranked by relevance. */
 export function completeOrder(terms: readonly OrderTerm[]): OrderTerm[] {
   const named = new Set(terms.map((term) => term.column));
   return [...terms, ...COMMON_ORDER.filter((term) => !named.has(term.column))];

@@ -2,7 +2,7 @@
 import { badRequest } from './searchError.js';
 
 const MAX_CHARACTERS = 100;
-/** The max digits of a number of seconds. */
+/** Maximum digits of a number of seconds. */
 const MAX_DIGITS = 20;
 
 /** Throws `SearchError` for a text that is too long, without digits, or with too many digits. */

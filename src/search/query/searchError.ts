@@ -1,6 +1,9 @@
-/** What a search can fail with, and the codes of the hub's protocol for it (hub errors 1 and -32000). */
+/** Errors of a search, and their codes in the hub's protocol (hub errors 1 and -32000). */
 
-/** The caller's fault (`bad-request`), a search that took too long (`timeout`), an index that cannot answer yet or is damaged. */
+/**
+ * Error kinds: an invalid request (`bad-request`), a timeout (`timeout`), and an index that is not available yet or is
+ * corrupt.
+ */
 export type SearchErrorKind = 'bad-request' | 'timeout' | 'unavailable' | 'damaged';
 
 export class SearchError extends Error {
@@ -12,13 +15,13 @@ export class SearchError extends Error {
     this.kind = kind;
   }
 
-  /** The code by which a hub's client knows it. Source: lbryio/hub, `RPCError` codes of `session.py`. */
+  /** Error code for a hub's client. Source: lbryio/hub, `RPCError` codes of `session.py`. */
   get code(): number {
     return this.kind === 'bad-request' ? 1 : this.kind === 'timeout' ? -32000 : -32603;
   }
 }
 
-/** The thread that would answer has ended. */
+/** The thread of the call has ended. */
 export class ThreadEndedError extends SearchError {
   constructor(message: string) {
     super('unavailable', message);

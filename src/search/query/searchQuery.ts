@@ -1,6 +1,6 @@
 /**
- * A search as it is carried out, made from a client's constraints by `constraints.ts`. Plain data that can be handed to
- * another thread: ids are hex as printed, numbers decimal text, so that none loses digits.
+ * A parsed search query, created from a client's constraints by `constraints.ts`. Plain data that can be passed to another
+ * thread: ids are hex in printed order, numbers are decimal strings without loss of digits.
  */
 import type { OrderTerm } from './order.js';
 import type { TextNode } from './textQuery.js';
@@ -22,13 +22,13 @@ export type Condition =
     }
   | { readonly kind: 'numbers'; readonly column: string; readonly values: readonly string[] }
   | { readonly kind: 'texts'; readonly column: string; readonly values: readonly string[] }
-  /** Equality of texts that the index stores as a key. */
+  /** Equality of strings that the index stores as keys. */
   | { readonly kind: 'keys'; readonly column: string; readonly values: readonly string[] }
   | { readonly kind: 'ids'; readonly column: string; readonly values: readonly string[] }
   | { readonly kind: 'idPrefix'; readonly column: 'claim_id' | 'sd_hash'; readonly digits: string }
   | { readonly kind: 'bool'; readonly column: string; readonly value: boolean }
   | { readonly kind: 'notClaims'; readonly ids: readonly string[] }
-  /** Neither one of these nor signed by one. */
+  /** Neither one of these channels nor signed by one. */
   | { readonly kind: 'notChannels'; readonly ids: readonly string[] }
   | { readonly kind: 'labels'; readonly how: 'any' | 'all' | 'none'; readonly labels: readonly string[] }
   | { readonly kind: 'signed' }
@@ -41,26 +41,26 @@ export type Condition =
 
 export interface SearchQuery {
   readonly conditions: readonly Condition[];
-  /** Null: no text is searched. */
+  /** Null without a text search. */
   readonly text: TextNode | null;
-  /** Empty: by relevance when a text is searched, else the common order. */
+  /** Empty: by relevance for a text search, else the common order. */
   readonly order: readonly OrderTerm[];
   readonly limit: number;
   readonly offset: number;
-  /** All from `offset` on are wanted, which are shown in pages of `limit`; not one page alone. */
+  /** Whether all hits from `offset` on are requested, to be shown in pages of `limit`, instead of a single page. */
   readonly allPages: boolean;
   readonly removeDuplicates: boolean;
-  /** Claims of one channel on all pages together; 0 for any number. */
+  /** Maximum number of claims of one channel on all pages together; 0 for no limit. */
   readonly perChannel: number;
-  /** The n-th hit alone, from 1 on; 0 for all. */
+  /** Only the n-th hit, from 1 on; 0 for all hits. */
   readonly only: number;
   /** Confirmed claims only, without mempool claims. */
   readonly confirmedOnly: boolean;
-  /** Known to find nothing. */
+  /** Whether it is known that nothing matches. */
   readonly findsNothing: boolean;
 }
 
-/** Labels: tags, languages and places, distinguished by what is in front. */
+/** Labels: tags, languages and locations, distinguished by a prefix. */
 export const tagLabel = (tag: string): string => `t${tag}`;
 export const languageLabel = (language: string): string => `l${language}`;
 /** Label of a place by name (`placeName`), case-insensitive. */

@@ -1,10 +1,10 @@
 /**
- * The text of a search as a tree, and whether a document's words satisfy it. Words are any-of unless an operator stands
- * between them: `+` and, `|` or, `-` in front of what must not be there, `"…"` words in a row, `*` behind a beginning,
- * `~N` behind a word for up to N wrong letters or behind a phrase for up to N other words between, parentheses, `\` before
- * a sign that is meant as itself. Operators are taken from left to right, none binds stronger; what is excluded is excluded
- * from the whole text or parenthesis. Nothing is a syntax error: signs that lead nowhere are passed over.
- * Source: Elasticsearch's simple_query_string with all its flags (Lucene's SimpleQueryParser).
+ * Parses the text of a search to a tree, and matches it with a document's words. Words are alternatives unless an operator
+ * is between them. Operators: `+` and, `|` or, `-` before an excluded part, `"…"` a phrase, `*` after a prefix, `~N` after a
+ * word for up to N edits or after a phrase for up to N other words between, parentheses, and `\` before an escaped
+ * character. Operators are applied from left to right with equal precedence. An exclusion applies to the whole text or
+ * parenthesis. There are no syntax errors: unmatched operators are ignored. Source: Elasticsearch's simple_query_string with
+ * all its flags (Lucene's SimpleQueryParser).
  */
 import {
   FIELD_BREAK,
@@ -24,19 +24,19 @@ export type TextNode =
   /** The words in their order, with up to `gap` others between any two. */
   | { readonly kind: 'near'; readonly words: readonly string[]; readonly gap: number }
   | { readonly kind: 'prefix'; readonly prefix: string }
-  /** Words of the index that are at most `edits` letters off. */
+  /** Words of the index within `edits` edits. */
   | { readonly kind: 'fuzzy'; readonly word: string; readonly edits: number }
   | { readonly kind: 'and'; readonly nodes: readonly TextNode[] }
   | { readonly kind: 'or'; readonly nodes: readonly TextNode[] }
   | { readonly kind: 'not'; readonly node: TextNode };
 
-/** Words of a text. Arbitrary: each is searched in the index. */
+/** Maximum number of words of a text. Arbitrary: each is searched in the index. */
 const MAX_WORDS = 256;
-/** For a text: this many words as long as words can be, and signs between them. */
+/** Maximum length of a text: this many words of maximum length, with separators. */
 const MAX_TEXT_LENGTH = MAX_WORDS * (MAX_WORD_LENGTH + 1);
-/** Parentheses within parentheses; deeper ones are passed over. Arbitrary. */
+/** Maximum nesting of parentheses; deeper ones are ignored. Arbitrary. */
 const MAX_DEPTH = 32;
-/** Source: Lucene's automata for wrong letters know two. */
+/** Source: Lucene's fuzzy automata support at most two. */
 const MAX_EDITS = 2;
 const MAX_GAP = 100;
 
@@ -67,7 +67,7 @@ class TextParser {
       const sign = this.text[this.at]!;
       if (/\s/.test(sign)) {
         this.at++;
-        // A sign for "not" that stands alone says nothing.
+        // A single "not" operator is ignored.
         negations = 0;
       } else if (sign === '+' || sign === '|') {
         operator = sign === '+' ? 'and' : 'or';
@@ -95,7 +95,7 @@ class TextParser {
     return nodes.length === 1 ? nodes[0]! : { kind: 'and', nodes };
   }
 
-  /** A phrase up to its closing sign; without one the sign is passed over. */
+  /** A phrase up to its closing quote; without one the quote is ignored. */
   private phrase(): TextNode | null {
     let end = this.at + 1;
     while (end < this.text.length && this.text[end] !== '"') end += this.text[end] === '\\' ? 2 : 1;
@@ -135,7 +135,7 @@ class TextParser {
     if (!isEscaped && token === '*') return { kind: 'everything' };
     if (!isEscaped && token.endsWith('*')) {
       const prefix = foldText(token.slice(0, -1));
-      // No word has a blank in it or is as long.
+      // A word has no spaces and a maximum length.
       const isWord = prefix.length <= MAX_WORD_LENGTH && !WHITE_SPACE.test(prefix);
       return isWord ? { kind: 'prefix', prefix } : NOTHING;
     }
@@ -163,7 +163,7 @@ function joined(operator: 'and' | 'or', left: TextNode, right: TextNode): TextNo
   return { kind: operator, nodes: [left, right] };
 }
 
-/** The tree of a text. Throws `SearchError` only when it has too many words, or is too long. */
+/** Parses a text to a tree. Throws `SearchError` only if it has too many words or is too long. */
 export function parseTextQuery(text: string): TextNode {
   if (text.length > MAX_TEXT_LENGTH)
     throw badRequest(`text cant have more than ${MAX_TEXT_LENGTH} characters.`);
@@ -186,19 +186,19 @@ export function expandFuzzy(
 }
 
 /**
- * How often words are in their order in packed words, with up to `gap` others between any two and none shared by two
- * finds; `most` finds are enough. Takes time by the number of words in both, whatever they are.
+ * Number of occurrences of the words in order in packed words, with up to `gap` others between any two. Occurrences do not
+ * overlap; counting stops at `most`. The time is proportional to the number of words in both, in every case.
  */
 export function countNear(words: readonly string[], gap: number, packed: string, most = Infinity): number {
   const placesOf = new Map<string, number[]>();
-  // From the last one on: a word that is asked for twice is not found twice in one place.
+  // From the last word on, so that a repeated word is not matched twice at one position.
   for (let n = words.length - 1; n >= 0; n--) {
     const places = placesOf.get(words[n]!);
     if (places === undefined) placesOf.set(words[n]!, [n]);
     else places.push(n);
   }
   let count = 0;
-  // Where the first n + 1 words were found last: any earlier find of them reaches less far.
+  // End of the last match of the first n + 1 words: any earlier match extends less far.
   const ends = new Array<number>(words.length).fill(-Infinity);
   for (const [at, word] of packed.split(' ').entries()) {
     if (word[0] === VALUE_BREAK || word[0] === FIELD_BREAK) ends.fill(-Infinity);
@@ -216,14 +216,14 @@ export function countNear(words: readonly string[], gap: number, packed: string,
   return count;
 }
 
-/** What must be a substring of the packed words, or null for what is not a substring. */
+/** The substring of the packed words that is equivalent to the node; null if there is none. */
 export function substringOf(node: TextNode): string | null {
   if (node.kind === 'word') return ` ${node.word} `;
   if (node.kind === 'phrase') return ` ${node.words.join(' ')} `;
   return node.kind === 'prefix' ? ` ${node.prefix}` : null;
 }
 
-/** Whether packed words (`analyze.ts`) satisfy the tree, in which no fuzzy words are left. */
+/** Whether packed words (`analyze.ts`) match the tree, which must not contain fuzzy words. */
 export function matchesText(node: TextNode, packed: string): boolean {
   switch (node.kind) {
     case 'everything':
@@ -244,7 +244,10 @@ export function matchesText(node: TextNode, packed: string): boolean {
   }
 }
 
-/** Whether at most `edits` letters were put in, left out, changed or swapped with the next one. Source: optimal string alignment. */
+/**
+ * Whether at most `edits` letters were inserted, deleted, changed or swapped with the next one. Source: optimal string
+ * alignment.
+ */
 export function isSimilar(a: string, b: string, edits: number): boolean {
   const left = [...a];
   const right = [...b];

@@ -1,6 +1,7 @@
 /**
- * URLs as constraints. `channel` means what is in a channel; short and canonical URLs tell claims: they follow from all live claims of a name, so that one claim's end changes those
- * of others; the claim index knows them as of its tip, and no document holds them.
+ * URLs as constraints. `channel` selects the claims of a channel; short and canonical URLs select claims. Such URLs depend
+ * on all live claims of a name, so the end of one claim changes the URLs of others. So documents do not store them, and the
+ * claim index resolves them at its tip.
  */
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../../index/claims/claimReader.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -11,18 +12,18 @@ const URL_OF: Readonly<Record<string, (claim: ClaimRecord) => string>> = {
   canonical_url: (claim) => claim.canonicalUrl,
 };
 
-/** `@`, by which names of channels begin. */
+/** `@`, the first character of channel names. */
 const CHANNEL_MARK = 0x40;
 
 /**
- * The channel in which a URL has claims looked for: the one that it names, else the one that validly signed the claim that it
- * names. Null if there is none. Source: lbryio/hub herald/session.py `claimtrie_search`.
+ * The channel whose claims a URL selects: the channel that it names, else the channel that validly signed the claim that it
+ * names. Null without one. Source: lbryio/hub herald/session.py `claimtrie_search`.
  */
 export function channelOfUrl({ claim, channel }: ResolvedUrl): ClaimRecord | null {
   return claim?.name[0] === CHANNEL_MARK ? claim : channel;
 }
 
-/** The query with the claims that have its URLs in their place. */
+/** The query with its URLs replaced by the claims that have them. */
 export async function findUrls(
   query: SearchQuery,
   index: Pick<ClaimIndexReader, 'claimsByUrl'>,

@@ -1,13 +1,11 @@
 /**
- * Checksums of all pages of the SQLite index, in a file beside it (`-sums`). SQLite finds damage of its own structures when
- * it comes upon them, and that of a row's content never; these tell both: at each start, whatever ended the last run, before
- * anyone is answered, and round by round while the node runs.
- *
- * The sums are those of the database with a log (`-wal`) applied up to a noted frame, and are on disk before SQLite copies
- * that log into the file. So after a kill at any moment each page either is in the log, whose frames have checksums of
- * their own, or has its sum here: pages of the log are not looked at, and sums that are half written are theirs alone. A log
- * that ends before the noted frame is damaged, for later frames of it may have been copied. A flip in the sums themselves
- * makes a page look damaged, never the other way round.
+ * Checksums of all pages of the SQLite index, in a file beside it (`-sums`). SQLite detects corruption of its own structures
+ * only when it reads them, and corruption of row content never. The checksums detect both: at each start, before any search,
+ * and periodically while the node runs. They are the checksums of the database after a noted frame of the write-ahead log
+ * (`-wal`), and are synced before SQLite copies the log to the file (checkpoint). So after a kill each page is either in the
+ * log, whose frames have their own checksums, or its checksum is valid. Pages in the log are not checked, and only their
+ * checksums can be incomplete. A log that ends before the noted frame is corrupt, because later frames may have been copied.
+ * A bit flip in the checksums makes a page look corrupt, never the reverse.
  */
 import {
   closeSync,
@@ -24,36 +22,36 @@ import { environmentError, onFile } from '../../util/text/environmentError.js';
 import { logBytes, readLog, readLogSalts, type LogContents, type LogPosition } from './walFrames.js';
 import { SearchError } from '../query/searchError.js';
 
-/** The page bytes of the index. */
+/** Page size of the index. */
 export const PAGE_BYTES = 8192;
-/** Pages read at a time: 1 MiB. */
+/** Pages read in one call: 1 MiB. */
 const PAGES_A_READ = 128;
-/** Frames with which the log is copied into the file. Source: SQLite's own default of `wal_autocheckpoint`. */
+/** Number of new frames after which the log is checkpointed. Source: SQLite's own default of `wal_autocheckpoint`. */
 const LOG_FRAMES = 1000;
 
-/** In words: magic, pages, two salts and frames of the noted log, and a checksum of these at the end. */
+/** Size of the header in words: magic, pages, two salts and frames of the noted log, and a checksum of these. */
 const HEADER_WORDS = 8;
-/** In the byte order of the machine: sums that came from one with another are none. */
+/** In the byte order of the machine: checksums written with another byte order are invalid. */
 const MAGIC = 0x6c62_7301;
-/** The sums begin here; they are written in pieces of as many bytes. Arbitrary: what disks write at once. */
+/** Offset of the checksums, and size of the blocks in which they are written. Arbitrary: the usual sector size. */
 const BLOCK_BYTES = 4096;
 const BLOCK_SUMS = BLOCK_BYTES / 4;
 
-/** Pages that SQLite counts and never wrote (that with its locks, behind the first GiB) are holes. */
+/** Checksum of pages that SQLite counts but never writes (the page with its locks, after the first GiB): holes in the file. */
 const HOLE_SUM = crc32c(Buffer.alloc(PAGE_BYTES));
 
 /** Path of the checksums of a file. */
 export const sumsOf = (path: string): string => `${path}-sums`;
 
-/** The index is not what was written. */
+/** The index differs from what was written. */
 export class IndexCorruption extends Error {}
 
-/** Set by another thread when the index is to be closed, by which a check ends. */
+/** Set by another thread to close the index; ends a running check. */
 export type ClosingFlag = Int32Array;
 
 export class IndexSums {
   private readonly path: string;
-  /** Open as long as SQLite has the file: closing it would drop the locks of this process. */
+  /** Open as long as SQLite has the file, because closing it would release the locks of this process. */
   private readonly database: number;
   private readonly file: number;
   private sums: Uint32Array;
@@ -61,7 +59,7 @@ export class IndexSums {
   private noted: LogPosition;
   /** Pages whose WAL frames may not have been checkpointed yet. */
   private uncopied: ReadonlyMap<number, unknown> = new Map();
-  /** Pages that this round of scrubbing has looked at. */
+  /** Number of pages checked in the present round. */
   private scrubbed = 0;
   private readonly piece = Buffer.allocUnsafeSlow(PAGES_A_READ * PAGE_BYTES);
 
@@ -81,7 +79,7 @@ export class IndexSums {
     this.noted = noted;
   }
 
-  /** For a file that SQLite has just made: its first pages are written without the log. */
+  /** For a file that SQLite has just created, whose first pages are written without the log. */
   static create(path: string): IndexSums {
     const { database, file } = openBoth(path, 'w+');
     const pages = Math.floor(fstatSync(database).size / PAGE_BYTES);
@@ -102,8 +100,8 @@ export class IndexSums {
   }
 
   /**
-   * For a file that SQLite has not opened yet: checks all of it. Throws `IndexCorruption`, `EnvironmentError` where the system
-   * refuses a file, or `SearchError` when it is to be closed meanwhile.
+   * For a file that SQLite has not opened yet: checks all pages. Throws `IndexCorruption`, `EnvironmentError` for a file
+   * error, or `SearchError` if it is closed meanwhile.
    */
   static open(path: string, closing?: ClosingFlag): IndexSums {
     if (statSync(sumsOf(path), { throwIfNoEntry: false }) === undefined)
@@ -126,7 +124,7 @@ export class IndexSums {
     return sums;
   }
 
-  /** Whether the log has grown so much that it should be copied into the file. */
+  /** Whether the log has grown so much that it should be checkpointed. */
   get isDue(): boolean {
     const size = statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (size < logBytes(LOG_FRAMES, PAGE_BYTES)) return false;
@@ -136,9 +134,9 @@ export class IndexSums {
   }
 
   /**
-   * Notes what the log holds; belongs before each time that it is copied, in the one thread that writes. What is in the
-   * file is checked before it yields: of a page that was damaged all except the damage may have been rewritten. Answers
-   * how many frames the log has. Throws `IndexCorruption`.
+   * Updates the checksums from the log. Call it before each checkpoint, only in the writing thread. Pages in the file are
+   * checked before they are replaced, because a new version may have been derived from a corrupt page. Returns the number of
+   * frames in the log. Throws `IndexCorruption`.
    */
   note(): number {
     return this.noteLog(readLog(`${this.path}-wal`, PAGE_BYTES));
@@ -153,14 +151,14 @@ export class IndexSums {
     return log.frames;
   }
 
-  /** To be told what SQLite says after copying: how many frames its log has, and how many of them are in the file. */
+  /** Call it after a checkpoint with SQLite's results: the number of frames in the log, and of those copied to the file. */
   copied(frames: number, expected: number, copied: number): void {
     if (frames < 0) return;
     if (frames !== expected) throw new IndexCorruption('its log is damaged');
     if (copied === frames) this.uncopied = new Map();
   }
 
-  /** Checks the next pages of the file, from the first on again behind the last. Throws `IndexCorruption`. */
+  /** Checks the next pages of the file; starts over after the last. Throws `IndexCorruption`. */
   scrub(pages: number): void {
     if (this.scrubbed >= this.pages) this.scrubbed = 0;
     const last = Math.min(this.pages, this.scrubbed + pages);
@@ -169,7 +167,7 @@ export class IndexSums {
     this.check(from, last, this.uncopied);
   }
 
-  /** Belongs behind the closing of the database. */
+  /** Call it after the database was closed. */
   close(): void {
     closeSync(this.database);
     closeSync(this.file);
@@ -180,7 +178,8 @@ export class IndexSums {
     const logged = [...log.pages.keys()].sort((a, b) => a - b);
     const replaced = logged.filter((page) => {
       const { first, sum } = log.pages.get(page)!;
-      // A kill may have come between the sum of a page, for which the page was checked, and the header.
+      // Not if the checksum is already that of the new page: a kill may have occurred between the writes of the checksum,
+      // after the page was checked, and of the header.
       return page <= pages && first > known && sums[page - 1] !== sum;
     });
     for (const [from, to] of runsOf(replaced)) this.check(from, to);
@@ -196,7 +195,7 @@ export class IndexSums {
     try {
       this.write(changed, log.databasePages, log);
     } catch (error) {
-      // A full disk: nothing is copied then, and the next try begins with the file as it is.
+      // The disk is full: no checkpoint is made, and the next attempt starts from the present file.
       changed.forEach((page, n) => (this.sums[page - 1] = former[n]!));
       throw error;
     }
@@ -204,7 +203,7 @@ export class IndexSums {
     this.noted = { salt1: log.salt1, salt2: log.salt2, frames: log.frames };
   }
 
-  /** Writes the sums of these pages and the header, and waits for the disk. */
+  /** Writes the checksums of these pages and the header, and syncs. */
   private write(changed: readonly number[], pages: number, noted: LogPosition): void {
     const { sums, file } = this;
     const bytes = Buffer.from(sums.buffer);
@@ -231,7 +230,7 @@ export class IndexSums {
     this.noteLog(log);
   }
 
-  /** Checks a range of pages but those that are excepted. */
+  /** Checks a range of pages, without the excepted ones. */
   private check(
     from: number,
     to: number,
@@ -249,7 +248,7 @@ export class IndexSums {
     );
   }
 
-  /** Tells the sum of each page of a range as it is in the file; null if it cannot be read. */
+  /** Calls back with the checksum of each page of a range in the file; null for an unreadable page. */
   private visit(
     from: number,
     to: number,
@@ -269,7 +268,7 @@ export class IndexSums {
     }
   }
 
-  /** Bytes of the file that were read into the piece; what a disk refuses counts as not there. */
+  /** Reads bytes of the file; returns their number. Data that the disk cannot read counts as missing. */
   private read(bytes: number, position: number): number {
     let done = 0;
     try {
@@ -305,7 +304,7 @@ function isSameLog(log: Omit<LogPosition, 'frames'> | null, other: LogPosition):
   return log !== null && log.salt1 === other.salt1 && log.salt2 === other.salt2;
 }
 
-/** Sorted numbers as ranges, both ends within. */
+/** Sorted numbers as inclusive ranges. */
 function runsOf(numbers: readonly number[]): (readonly [from: number, to: number])[] {
   const runs: [number, number][] = [];
   for (const n of numbers) {

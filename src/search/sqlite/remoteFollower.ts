@@ -1,6 +1,6 @@
 /**
- * The follower of the claim index as the node's thread sees it where following happens on another (`followerThread.ts`): knows
- * how it stands, and what to say to a thread that is started in place of one that ended.
+ * Handle of the claim index's follower in another thread (`followerThread.ts`). It has the follower's status, and connects a
+ * new thread if the former one has ended.
  */
 import type { SearchFollower } from '../follow/follower.js';
 import type { FollowerStatus } from '../follow/followerStatus.js';
@@ -9,7 +9,7 @@ import type { FollowerDeed } from '../follow/followerMessages.js';
 import type { FollowedInThread } from './searchWorkers.js';
 import { RemoteStatus } from '../follow/remoteStatus.js';
 
-/** The follower as others see it, wherever it runs. */
+/** The interface of the follower, in any thread. */
 export type ClaimFollower = Pick<
   SearchFollower,
   'status' | 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scrub' | 'waitForTip' | 'close'
@@ -17,13 +17,13 @@ export type ClaimFollower = Pick<
 
 export class RemoteFollower implements ClaimFollower, FollowedInThread {
   private readonly options: FollowerLineOptions;
-  /** Null while there is no thread. */
+  /** Null without a thread. */
   private line: FollowerLine | null = null;
   private readonly told: RemoteStatus;
   private readonly onStatus: (status: FollowerStatus) => void;
   private isClosing = false;
 
-  /** `onStatus` receives how following stands, each time that it is told. */
+  /** `onStatus` is called with each reported status. */
   constructor(options: FollowerLineOptions, onStatus: (status: FollowerStatus) => void = () => {}) {
     this.options = options;
     this.onStatus = onStatus;
@@ -50,7 +50,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
     return line;
   }
 
-  /** Called when the thread is lost: the state of the index is unknown until the next one has checked. */
+  /** Called when the thread has ended: the state of the index is unknown until a new thread has checked it. */
   lost(why: string): void {
     this.line?.cut();
     this.line = null;
@@ -63,7 +63,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
   }
 
   pokeSoon(): void {
-    // Blocks come fast until then, and none is followed.
+    // Before that, blocks arrive fast and none is followed.
     if (this.options.index.isSynced) this.tell('pokeSoon');
   }
 
@@ -85,7 +85,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
     if (this.line !== null) await this.told.waitForTip(timeoutMs);
   }
 
-  /** Ends following after the step that is under way. */
+  /** Stops following after the present step. */
   async close(): Promise<void> {
     this.isClosing = true;
     this.told.end();

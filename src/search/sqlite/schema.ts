@@ -1,20 +1,19 @@
 /**
- * The tables of the search index in SQLite. The file follows from the chain and may be deleted at any time; one of another
- * version or chain is rebuilt.
- *
- * `claim` has a row a document without its texts, `words` the packed words (`analyze.ts`), `text_index` which documents
- * hold a word, `label` and `labeled` tags, languages and places. `hidden` keeps the score of live claims that have no document.
- * `block` notes what the last blocks touched, `score_undo` what scores were before them, so that blocks can be disconnected.
+ * The tables of the search index in SQLite. The file is derived from the chain and may be deleted at any time; a file of
+ * another version or chain is rebuilt. `claim` has a row for each document, without texts; `words` the packed words
+ * (`analyze.ts`); `text_index` the documents of each word; `label` and `labeled` the tags, languages and locations. `hidden`
+ * has the scores of live claims without a document. `block` has the claims that the last blocks touched, and `score_undo`
+ * the former scores, so that blocks can be disconnected.
  */
 import type { SqliteDatabase } from '../../sqlite/sqliteProvider.js';
 
 /** Version of tables and contents; a file with another version is rebuilt. */
 export const SCHEMA_VERSION = 6;
 
-/** ASCII characters that do not separate words: all except letters, digits, blanks and control characters. */
+/** ASCII characters that do not separate words: all except letters, digits, spaces and control characters. */
 const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";
 
-/** Columns of `claim` behind `id`, in the order in which rows are written, with their types. */
+/** Columns of `claim` after `id`, in the order of writing, with their types. */
 export const CLAIM_COLUMNS = [
   ['claim_id', 'BLOB NOT NULL'],
   ['claim_type', 'INTEGER NOT NULL'],
@@ -61,10 +60,10 @@ export const CLAIM_COLUMNS = [
   ['labels', 'TEXT NOT NULL'],
 ] as const;
 
-/** Made first at the end of a first build: scores are then brought to their claims by it. */
+/** Created first at the end of a first build, because it is used to assign scores to claims. */
 export const CLAIM_ID_INDEX = 'CREATE UNIQUE INDEX IF NOT EXISTS claim_by_id ON claim (claim_id)';
 
-/** Columns that an index brings into order, by which the first hits are found without looking at all documents. */
+/** Indexes for sorting by a column, with which the first hits are found without reading all documents. */
 export const ORDER_INDEXES: Readonly<Record<string, string>> = {
   trending_score: 'claim_by_trending',
   release_time: 'claim_by_release',
@@ -87,7 +86,7 @@ const OTHER_INDEXES = [
   'CREATE INDEX IF NOT EXISTS claim_by_key ON claim (public_key_id) WHERE public_key_id IS NOT NULL',
 ];
 
-/** Columns that are in an index and may change: what is not rewritten leaves its index alone. */
+/** Indexed columns that may change. A column that is not assigned leaves its index unchanged. */
 export const INDEXED_COLUMNS: readonly string[] = [
   ...Object.keys(ORDER_INDEXES).filter((column) => column !== 'trending_score'),
   'channel_id',
@@ -97,12 +96,12 @@ export const INDEXED_COLUMNS: readonly string[] = [
   'public_key_id',
 ];
 
-/** Which claims have which label, from what each row says of itself. */
+/** Fills the table of labels and claims from the rows of the claims. */
 export const FILL_LABELED = `
   INSERT OR IGNORE INTO labeled
   SELECT one.value, c.id FROM claim c, json_each('[' || c.labels || ']') one ORDER BY 1, 2`;
 
-/** All indexes but that by claim id; made at the end of a first build. */
+/** All indexes except that by claim id; created at the end of a first build. */
 export const SECONDARY_INDEXES: readonly string[] = [
   ...Object.entries(ORDER_INDEXES).map(([column, name]) => {
     const columns = column === 'trending_score' ? 'trending_score, release_time' : column;
@@ -132,7 +131,7 @@ const TABLES = `
   ) WITHOUT ROWID;
 `;
 
-/** Makes the tables in an empty file. `chain` is the key of a chain: the hash of the genesis block. */
+/** Creates the tables in an empty file. `chain` is the key of a chain: the hash of its genesis block. */
 export function createTables(database: SqliteDatabase, chain: string): void {
   database.exec('BEGIN');
   database.exec(TABLES);
@@ -142,7 +141,7 @@ export function createTables(database: SqliteDatabase, chain: string): void {
   database.exec('COMMIT');
 }
 
-/** Whether the file is an index of this version and chain; false for an empty one. Throws when it cannot be read. */
+/** Whether the file is an index of this version and chain; false for an empty one. Throws if it cannot be read. */
 export function isIndexOf(database: SqliteDatabase, chain: string): boolean {
   const tables = database.prepare(`SELECT count(*) AS n FROM sqlite_schema WHERE name = 'state'`).get()!;
   if (tables['n'] === 0) return false;

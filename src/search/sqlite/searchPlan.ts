@@ -1,6 +1,6 @@
 /**
- * How a search is carried out, chosen by counts: what few documents satisfy is taken from its index and sorted; what many
- * satisfy is found by walking the order's index until there are enough hits. Pure, in SQLite's terms.
+ * Query plans for SQLite, chosen by counts: if few documents match, they are read from the index of a condition and sorted;
+ * if many match, the index of the order is walked until there are enough hits. Pure.
  */
 import {
   conditionSql,
@@ -21,26 +21,26 @@ import type { TextNode } from '../query/textQuery.js';
 /** Source of candidate documents, with an estimated count. */
 export interface Driver {
   readonly estimate: number;
-  /** `FROM`, which leads to `c`, and conditions that belong to it; `bare` leads to the document's number alone. */
+  /** The `FROM` clause, which provides `c`, and its conditions. `bare` provides only the document number. */
   from(sql: SqlValues): {
     readonly tables: string;
     readonly bare?: string;
     readonly where: string;
     readonly id: string;
   };
-  /** The condition or text that it satisfies by itself. */
+  /** The condition or text that is fully covered by the driver. */
   readonly covers: Condition | TextNode | null;
 }
 
-/** Documents in the index, and how many satisfy what was counted. */
+/** Number of documents in the index, and counts of matches. */
 export interface PlanFacts {
   readonly documents: number;
-  /** Share of documents by condition or text, where it was counted. */
+  /** Fraction of documents that match a condition or text, if it was counted. */
   readonly shares: ReadonlyMap<Condition | TextNode, number>;
   readonly drivers: readonly Driver[];
 }
 
-/** Shares of documents that are taken for granted where nothing was counted. Arbitrary, from what apps ask for. */
+/** Assumed fractions for conditions that were not counted. Arbitrary, from typical queries of apps. */
 const ASSUMED_SHARE: Readonly<Partial<Record<Condition['kind'], number>>> = {
   notClaims: 1,
   notChannels: 0.95,
@@ -51,11 +51,11 @@ const ASSUMED_SHARE: Readonly<Partial<Record<Condition['kind'], number>>> = {
 };
 const OTHER_SHARE = 0.5;
 /**
- * What a step of a walk costs beside fetching a document, where all conditions are answered by the index and the numbers of
- * documents: a document is a page somewhere in the file. Measured with a million claims, roughly.
+ * Cost of a step of a walk if all conditions can be checked with the index and the document numbers, relative to reading a
+ * document, which is a random page of the file. Measured with a million claims, roughly.
  */
 const INDEX_STEP_COST = 0.25;
-/** The clock is looked at for documents whose number has none of these bits: one in 32, by their transactions. */
+/** The time is checked for documents whose number has none of these bits: one in 32, by transaction. */
 const CLOCK_MASK = 31 * OUTPUTS_OF_TRANSACTION;
 
 function shareOf(part: Condition | TextNode, facts: PlanFacts): number {
@@ -64,13 +64,13 @@ function shareOf(part: Condition | TextNode, facts: PlanFacts): number {
   return ASSUMED_SHARE[part.kind as Condition['kind']] ?? OTHER_SHARE;
 }
 
-/** Whether a condition asks for only the column that an index is made of and the document's number. */
+/** Whether a condition needs only the indexed column and the document's number. */
 function isOfIndex(part: Condition | TextNode, column: string): boolean {
   if (part.kind === 'labels') return part.labels.length <= FEW_LABELS;
   return part.kind === 'range' && part.column === column && part.orMissing !== true;
 }
 
-/** The walk along the index of an order, or along all documents where there is none. */
+/** The walk along the index of an order, or over all documents if there is none. */
 function walk(request: HitsRequest, facts: PlanFacts): Driver {
   const parts = [...request.conditions, ...(request.text === null ? [] : [request.text])];
   const share = parts.reduce((product, part) => product * shareOf(part, facts), 1);
@@ -90,7 +90,7 @@ function walk(request: HitsRequest, facts: PlanFacts): Driver {
   };
 }
 
-/** The statement that finds the hits of a request in their order. */
+/** The SQL statement that finds the hits of a query in their order. */
 export function hitsSql(
   request: HitsRequest,
   facts: PlanFacts,
@@ -114,13 +114,13 @@ function driverSql(
 ): string {
   const { tables, bare, where, id } = driver.from(sql);
   const { text } = request;
-  // The driver of a text may find more documents than satisfy it.
+  // The text's driver may find more documents than match.
   const testsText = text !== null && !(driver.covers === text && filter?.isExact === true);
-  // Words may be thousands that are searched in each document, one by one.
+  // A text check may search thousands of words in each document, so the time is checked for each.
   const tests = [where, testsText ? 'in_time()' : `((${id} & ${CLOCK_MASK}) <> 0 OR in_time())`];
   const open = request.conditions.filter((condition) => condition !== driver.covers);
   for (const condition of open) tests.push(conditionSql(condition, sql, context));
-  // Documents that are ranked are looked into by their words alone.
+  // For documents that are only ranked, the table of words is sufficient.
   const source = bare !== undefined && request.withWords && open.length === 0 ? bare : tables;
   if (testsText) tests.push(textSql(text, sql));
   const words = testsText || request.withWords ? ` CROSS JOIN words w ON w.id = ${id}` : '';

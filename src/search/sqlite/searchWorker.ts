@@ -1,4 +1,4 @@
-/** The program of a thread that writes the search index, or of one that reads it. Calls are answered one by one. */
+/** The program of a thread that writes or reads the search index. It handles calls one by one. */
 import { existsSync, statSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { startFollower } from '../follow/followerThread.js';
@@ -13,11 +13,11 @@ import { reportMemory, type CacheUsage } from '../../util/threadMemory.js';
 import { serveSearchThread } from '../thread/searchThread.js';
 import type { WorkerRole } from './workerRole.js';
 
-/** Whether SQLite says that the file has no tables yet, or is just being made. */
+/** Whether SQLite reports that the file has no tables yet, or is being created. */
 const isUnfinished = (error: unknown): boolean =>
   error instanceof Error && /no such table|database is locked/.test(error.message);
 
-/** Opens the file for each search again as long as there is no whole index, which would otherwise be held open. */
+/** Opens the file again for each search until there is a complete index; an incomplete file must not be kept open. */
 class Reader {
   private readonly path: string;
   private readonly open: () => SqliteReader;
@@ -45,7 +45,7 @@ class Reader {
     }
   }
 
-  /** Lets go of the file, which is about to be deleted. */
+  /** Closes the file, which is about to be deleted. */
   release(): void {
     this.close();
   }
@@ -64,7 +64,7 @@ function openWriter(provider: SqliteProvider, index: SqliteIndexOptions): IndexW
   }
 }
 
-/** A writer whose calls all fail: the caller gets the reason. */
+/** A writer whose calls all fail with the same error. */
 function failing(error: unknown): IndexWriter {
   return new Proxy({} as IndexWriter, {
     get: (_target, name) => (name === 'then' ? undefined : () => Promise.reject(error as Error)),

@@ -1,6 +1,6 @@
 /**
- * The SQLite backend: one thread that writes, a few that read, all on one file. Other threads of the process may have readers
- * of their own on it, which `onRelease` tells when to let go.
+ * The SQLite backend: one thread writes and a few read the same file. Other threads of the process may have their own
+ * readers, which are told by `onRelease` to close the file.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { CensorLists } from '../hits/censor.js';
@@ -21,9 +21,9 @@ export interface SqliteBackendOptions extends SqliteIndexOptions {
   /** Threads that search. */
   readonly readers: number;
   readonly timeoutMs?: number;
-  /** Where the claim index is followed in the thread that writes. */
+  /** Set if the claim index is followed in the writing thread. */
   readonly followed?: FollowedInThread;
-  /** Notified of threads that ended unasked. */
+  /** Called when a thread ended unexpectedly. */
   readonly warn?: (text: string) => void;
   /** See `KeptThread`. */
   readonly pausesMs?: readonly number[];
@@ -31,9 +31,9 @@ export interface SqliteBackendOptions extends SqliteIndexOptions {
 
 /** The connection to the follower in the writer's thread. */
 export interface FollowedInThread {
-  /** What a thread that is about to be started is to be given. */
+  /** Creates the connection for a new thread. */
   connect(): FollowerLine;
-  /** The thread has ended unasked; another one may be started. */
+  /** The thread ended unexpectedly; another one may be started. */
   lost(why: string): void;
 }
 
@@ -67,7 +67,7 @@ export class SqliteBackend implements SearchBackend {
     this.writer = writerIn(this.writing, () => this.release());
   }
 
-  /** Throws `EnvironmentError` without SQLite. `neededBy`: the option of the user that needs SQLite. */
+  /** Throws `EnvironmentError` without SQLite. `neededBy`: the option that needs SQLite. */
   static async open(options: SqliteBackendOptions, neededBy = '-claimsearch'): Promise<SqliteBackend> {
     const { name, version } = await loadSqlite(neededBy);
     return new SqliteBackend(`SQLite ${version} (${name})`, options);
@@ -81,7 +81,10 @@ export class SqliteBackend implements SearchBackend {
     return this.searchers.search(query, by);
   }
 
-  /** What else has the file let go of before it is deleted; answers what ends that. Readers of others close before this does. */
+  /**
+   * Registers a function that closes other readers before the file is deleted, and before this backend closes; returns a
+   * function that unregisters it.
+   */
   onRelease(release: () => Promise<void>): () => void {
     this.releasing.add(release);
     return () => void this.releasing.delete(release);
@@ -96,7 +99,7 @@ export class SqliteBackend implements SearchBackend {
     await this.writing.close();
   }
 
-  /** Has those that search let go of the file, which is about to be deleted. */
+  /** Closes the file in all searching threads, because it is about to be deleted. */
   async release(): Promise<void> {
     await Promise.all([this.searchers.release(), ...[...this.releasing].map((release) => release())]);
   }

@@ -1,12 +1,12 @@
 /**
- * What another thread of the process needs to search the index in its file by itself. Owns the receivers of the follower's
- * status, and the readers that close the file before it is deleted.
+ * Access for another thread of the process that searches the index file itself. Owns the listeners of the follower's status,
+ * and the functions that close readers before the file is deleted.
  */
 import type { FollowerStatus } from '../follow/followerStatus.js';
 import type { SlotLoad } from '../../scheduler/fairSlots.js';
 import type { SearchersSetup } from './sqliteSearchers.js';
 
-/** The follower, as far as it is asked of outside. */
+/** The part of the follower that is used here. */
 interface AskedFollower {
   readonly status: FollowerStatus;
   pokeIfIdle(): void;
@@ -14,12 +14,12 @@ interface AskedFollower {
 }
 
 export class SharedSearch {
-  /** By which the other thread makes its own `SqliteSearchers`. */
+  /** Data with which the other thread creates its own `SqliteSearchers`. */
   readonly setup: SearchersSetup;
   readonly follower: AskedFollower;
-  /** Registers what lets go of the file; answers what ends that. */
+  /** Registers a function that closes the file; returns a function that unregisters it. */
   readonly onRelease: (release: () => Promise<void>) => () => void;
-  /** Load of the other thread. */
+  /** Load of the other thread's searches. */
   load: (() => SlotLoad) | null = null;
   private readonly listeners = new Set<(status: FollowerStatus) => void>();
 
@@ -29,7 +29,7 @@ export class SharedSearch {
     this.onRelease = onRelease;
   }
 
-  /** Receives how following stands, each time that it is told. Answers what ends that. */
+  /** Calls the listener with each reported status. Returns a function that unsubscribes it. */
   onStatus(listener: (status: FollowerStatus) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

@@ -1,6 +1,6 @@
 /**
- * The SQLite index as the follower writes it: makes documents of claims and hands them to `SqliteWriter`. Runs in the
- * writer's thread; calls come one by one.
+ * The SQLite index writer of the follower: builds documents from claims and passes them to `SqliteWriter`. Runs in the
+ * writing thread; one call at a time.
  */
 import type { AddressPrefixes } from '../../script/address.js';
 import type { ClaimDocument } from '../document/document.js';
@@ -19,18 +19,21 @@ import { SearchError } from '../query/searchError.js';
 import { sqliteFileError } from '../../sqlite/sqliteFileError.js';
 import { SqliteWriter, isCorruption, removeIndexFile } from './sqliteWriter.js';
 
-/** Documents of one transaction of a first build: about 100 MB while they wait. */
+/** Documents in one transaction of a first build: about 100 MB of memory. */
 export const BULK_DOCUMENTS = 50_000;
 
 export interface SqliteIndexOptions {
   readonly path: string;
-  /** The key of a chain: the hash of the genesis block. */
+  /** Key of a chain: the hash of its genesis block. */
   readonly chain: string;
   readonly prefixes: AddressPrefixes;
   readonly closing?: ClosingFlag;
 }
 
-/** Pages of a step of scrubbing, 4 MiB: some milliseconds, and one a second is little to any disk. Arbitrary. */
+/**
+ * Pages checked in one step of scrubbing: 4 MiB, some milliseconds. One step a second is a small load for any disk.
+ * Arbitrary.
+ */
 const SCRUB_PAGES = 512;
 
 export class SqliteIndexWriter implements IndexWriter {
@@ -138,7 +141,7 @@ export class SqliteIndexWriter implements IndexWriter {
     }
   }
 
-  /** An empty index in place of what there is. */
+  /** Replaces the present file by an empty index. */
   private reset(): void {
     this.writer.discard();
     removeIndexFile(this.options.path);
@@ -148,7 +151,7 @@ export class SqliteIndexWriter implements IndexWriter {
     this.writer = this.open();
   }
 
-  /** Runs a call; when the file turns out to be damaged it is rebuilt before the error is told. */
+  /** Runs a call; if the file is corrupt, it is replaced before the error is thrown. */
   private guarded<T>(call: () => T): T {
     try {
       return call();

@@ -1,6 +1,6 @@
 /**
- * The reading half of the SQLite index: one connection, used by one thread. A search is one snapshot of the index and ends
- * with a `SearchError` when its time is up; the clock is looked at by a function within its statements.
+ * The reader of the SQLite index: one connection, used by one thread. A search reads one snapshot of the index and fails
+ * with a `SearchError` at the timeout, which is checked by a function within its statements.
  */
 import { fromHex, toHex } from '../../util/bytes.js';
 import { Censor, countBlocked, type CensorLists } from '../hits/censor.js';
@@ -35,11 +35,11 @@ import { readTotals } from './sqliteRows.js';
 import { countNear, expandFuzzy, type TextNode } from '../query/textQuery.js';
 import type { TextTotals } from '../hits/textScore.js';
 
-/** Documents counted for a plan; beyond it the number is estimated, or taken for this. */
+/** Maximum number of documents counted for a plan; above it the number is estimated, or set to this. */
 const COUNT_LIMIT = 20_000;
-/** A beginning of more words is searched in documents, not in the index. */
+/** Number of words above which a prefix is searched in documents instead of the index. */
 const COMMON_WORDS = 1000;
-/** Pages in memory, of each reader. Arbitrary. */
+/** Page cache of each reader. Arbitrary. */
 const CACHE_KIB = 32 << 10;
 export const READER_CACHE_BYTES = CACHE_KIB << 10;
 
@@ -61,13 +61,13 @@ export const SQLITE_DIALECT: Dialect = {
   contains: (text, value) => `instr(${text}, ${value}) > 0`,
   near: (packed, words, gap, sql) => `near_matches(${packed}, ${sql.bind(words.join(' '))}, ${gap})`,
   head: (column) => `substr(${column}, 1, 8)`,
-  // Of the row's own list; `labeled` would be looked into once for each number.
+  // Uses the label list in the row; with `labeled` there would be a lookup for each number.
   labelsOf: (numbers) =>
     `(SELECT value AS n FROM json_each('[' || c.labels || ']')) l WHERE l.n IN (${numbers})`,
   inCensored: (column, set) => `${column} IN (SELECT id FROM temp.${set})`,
 };
 
-/** A word or beginning in the language of FTS5. */
+/** A word or prefix in the syntax of FTS5. */
 function quoteWord(word: string, isPrefix: boolean): string {
   return `"${word.replaceAll('"', '""')}"${isPrefix ? '*' : ''}`;
 }
@@ -96,7 +96,7 @@ export class SqliteReader {
     );
   }
 
-  /** The page that a query asks for. `timeoutMs` from this call on it ends. */
+  /** The page of a query. It ends `timeoutMs` after this call. */
   search(query: SearchQuery, timeoutMs: number): BackendPage {
     this.deadlineMs = performance.now() + timeoutMs;
     this.database.exec('BEGIN');
@@ -188,7 +188,7 @@ export class SqliteReader {
     }
     if (request.text !== null && filter !== null) {
       const { expression } = filter;
-      // Where only the newest documents with the words is wanted, no other way leads to fewer.
+      // If only the newest documents with the words are requested, no other driver is better.
       const isAlone = request.withWords && request.conditions.length === 0;
       add(request.text, {
         estimate: isAlone ? 0 : this.countText(expression, COUNT_LIMIT).estimate,
@@ -204,7 +204,7 @@ export class SqliteReader {
     return { documents, shares, drivers };
   }
 
-  /** The index that finds the documents of a condition; null if there is none. */
+  /** The index driver of a condition; null without one. */
   private driverOf(condition: Condition, documents: number, context: SqlContext): Driver | null {
     if (condition.kind === 'labels') return this.labelDriver(condition, context);
     const index = indexOf(condition);
@@ -217,7 +217,7 @@ export class SqliteReader {
       )
       .get(...counting.values)!['n'] as number;
     return {
-      // Nothing is known beyond the limit; half of the documents is as good a guess as any.
+      // Nothing is known beyond the limit; half of the documents is an arbitrary guess.
       estimate: counted < COUNT_LIMIT ? counted : Math.max(counted, documents / 2),
       covers: condition,
       from: (sql) => ({
@@ -255,7 +255,7 @@ export class SqliteReader {
     };
   }
 
-  /** Documents of an expression up to a limit, and how many there may be in all. */
+  /** Number of documents that match an expression, up to a limit, and an estimate of their total. */
   private countText(
     expression: string,
     limit: number,
@@ -269,11 +269,11 @@ export class SqliteReader {
     const counted = row['n'] as number;
     if (counted < limit) return { counted, estimate: counted };
     const { last } = this.database.prepare('SELECT max(id) AS last FROM claim').get() as { last: number };
-    // They were counted from the oldest on; the newer ones are taken to be as many in as many.
+    // The oldest documents were counted; the newer ones are assumed to match with the same frequency.
     return { counted, estimate: counted * Math.max(1, last / Math.max(1, row['last'] as number)) };
   }
 
-  /** Whether many words begin so, or documents with them are many. */
+  /** Whether many words have the prefix, or many documents have such words. */
   private isCommon(prefix: string): boolean {
     this.checkTime();
     const { words, documents } = this.database
@@ -285,7 +285,7 @@ export class SqliteReader {
     return words >= COMMON_WORDS || documents >= COUNT_LIMIT;
   }
 
-  /** Words of the index with the same first letter and few others; the nearest first. */
+  /** Words of the index with the same first letter within the edit distance, the nearest first. */
   private similarWords(word: string, edits: number): string[] {
     const first = String.fromCodePoint(word.codePointAt(0) ?? 0);
     const length = [...word].length;
@@ -311,7 +311,7 @@ export class SqliteReader {
     return numbers;
   }
 
-  /** What the lists censor, read again when the index has changed. */
+  /** The censored claims of the lists, computed again when the index has changed. */
   private readCensor(): Censor {
     const channels = [...this.lists.blocking, ...this.lists.filtering];
     if (channels.length === 0) return (this.censor ??= new Censor(this.lists, []));
@@ -348,7 +348,7 @@ const ID_INDEXES: Readonly<Record<string, string>> = {
   reposted_claim_id: 'claim_by_reposted',
 };
 
-/** The index by which a condition's documents are found. */
+/** The index that finds a condition's documents. */
 function indexOf(condition: Condition): string | null {
   switch (condition.kind) {
     case 'ids':

@@ -7,12 +7,12 @@ import { CLAIM_COLUMNS, INDEXED_COLUMNS } from './schema.js';
 import type { SqliteDatabase, SqliteStatement } from '../../sqlite/sqliteProvider.js';
 import type { TextTotals } from '../hits/textScore.js';
 
-/** Labels whose numbers are remembered. Arbitrary. */
+/** Maximum number of labels whose numbers are cached. Arbitrary. */
 const REMEMBERED_LABELS = 200_000;
-/** Forms of an update that are remembered, of 2^15. Arbitrary; a chain has some dozens. */
+/** Maximum number of cached update statements, of 2^15. Arbitrary; a chain needs some dozens. */
 const REMEMBERED_UPDATES = 500;
 
-/** Totals that a search's ranking asks for, in a form that can be added to. */
+/** Totals for ranking, in a form that can be updated. */
 interface Totals {
   documents: number;
   withField: number[];
@@ -44,7 +44,7 @@ export class SqliteRows {
     return statement;
   }
 
-  /** Writes a document that is not there. Within a first build its labels are in its row alone until the end. */
+  /** Inserts a new document. During a first build its labels are only in its row until the end. */
   insert(document: ClaimDocument, score: number | null, isBulk: boolean): void {
     const { id, words } = document;
     const numbers = documentLabels(document).map((text) => this.labelNumber(text));
@@ -57,7 +57,7 @@ export class SqliteRows {
     this.totals.documents++;
   }
 
-  /** Deletes the document of another claim that has the number of this one; answers whose it was, with its score. */
+  /** Removes the document of another claim with this number; returns that claim and its score. */
   removeHolder({
     id,
     claimId,
@@ -69,8 +69,8 @@ export class SqliteRows {
   }
 
   /**
-   * Writes a document over the one of the same claim, if there is one, whose score it keeps; else `score` is its score. No
-   * other claim may have its number.
+   * Inserts or replaces the document of a claim. A replaced document keeps its score; otherwise `score` is used. No other
+   * claim may have the number.
    */
   put(document: ClaimDocument, score: number | null): void {
     const claimId = fromHex(document.claimId);
@@ -98,7 +98,7 @@ export class SqliteRows {
     }
   }
 
-  /** Deletes a claim's document; answers its score, or undefined when it has no document. */
+  /** Removes a claim's document; returns its score, or undefined if there is no document. */
   remove(claimId: Uint8Array): number | null | undefined {
     const old = this.statement('SELECT id, trending_score, labels FROM claim WHERE claim_id = ?').get(
       claimId,
@@ -112,7 +112,7 @@ export class SqliteRows {
     return old['trending_score'] as number | null;
   }
 
-  /** Writes what is kept in memory; belongs before each commit. */
+  /** Writes the totals in memory. Call it before each commit. */
   flush(): void {
     const count = this.statement('UPDATE label SET count = count + ? WHERE n = ?');
     for (const [n, change] of this.counts) if (change !== 0) count.run(change, n);
@@ -120,7 +120,7 @@ export class SqliteRows {
     this.statement(`INSERT OR REPLACE INTO state VALUES ('totals', ?)`).run(JSON.stringify(this.totals));
   }
 
-  /** The claims that have a document, of those named. */
+  /** The score of a claim's document; undefined if it has none. */
   scoreOf(claimId: Uint8Array): { readonly score: number | null } | undefined {
     const row = this.statement('SELECT trending_score FROM claim WHERE claim_id = ?').get(claimId);
     return row && { score: row['trending_score'] as number | null };
@@ -176,12 +176,12 @@ export class SqliteRows {
 
 const COLUMN_NAMES: readonly string[] = CLAIM_COLUMNS.map(([name]) => name);
 const INSERT_CLAIM = `INSERT INTO claim VALUES (${['?', ...COLUMN_NAMES.map(() => '?')].join(', ')})`;
-/** Where the indexed columns are in a row, and where the others that change do. */
+/** Positions in a row of the indexed columns, and of the other columns that change. */
 const INDEXED_PLACES = INDEXED_COLUMNS.map((name) => COLUMN_NAMES.indexOf(name));
 const PLAIN_PLACES = COLUMN_NAMES.flatMap((name, place) =>
   INDEXED_COLUMNS.includes(name) || ['claim_id', 'trending_score', 'labels'].includes(name) ? [] : [place],
 );
-/** A claim's row, and as bits which of the indexed columns differ from what is given. */
+/** A claim's row, with bits for the indexed columns that differ from the given values. */
 const FIND_CLAIM = `SELECT id, trending_score, labels, ${INDEXED_COLUMNS.map(
   (name, bit) => `((${name} IS NOT ?${bit + 2}) << ${bit})`,
 ).join(' | ')} AS changed FROM claim WHERE claim_id = ?1`;
@@ -208,14 +208,14 @@ function labelNumbers(text: string): number[] {
   return text === '' ? [] : text.split(',').map(Number);
 }
 
-/** The totals as the index has them. */
+/** The stored totals. */
 export function readTotals(database: SqliteDatabase): TextTotals & Totals {
   const row = database.prepare(`SELECT value FROM state WHERE key = 'totals'`).get();
   if (row !== undefined) return JSON.parse(row['value'] as string) as Totals;
   return { documents: 0, withField: TEXT_FIELDS.map(() => 0), wordsInField: TEXT_FIELDS.map(() => 0) };
 }
 
-/** Ids joined to one value, and back. */
+/** Ids concatenated to one value, and the reverse. */
 export function joinIds(ids: readonly string[]): Uint8Array {
   return fromHex(ids.join(''));
 }

@@ -1,7 +1,7 @@
 /**
- * Threads that search the file of an index, for the thread that makes them: each is started when it is first needed.
- * Searches beyond those that run wait in a bounded queue; waiting counts as time. A search ends itself when its time is up
- * (`sqliteReader.ts`), so that no thread is ever stopped in the middle of a statement.
+ * Threads that search an index file for the thread that created them. Each is started on first use. Further searches wait in
+ * a bounded queue; the waiting time counts towards the timeout. A search ends itself at the timeout (`sqliteReader.ts`), so
+ * that no thread is terminated during a statement.
  */
 import type { CensorLists } from '../hits/censor.js';
 import { KeptThread, standIn } from '../thread/keptThread.js';
@@ -21,13 +21,13 @@ export interface SearchersSetup {
 }
 
 export interface SearchersOptions {
-  /** Notified of threads that ended unasked. */
+  /** Called when a thread ended unexpectedly. */
   readonly warn?: (text: string) => void;
   /** See `KeptThread`. */
   readonly pausesMs?: readonly number[];
 }
 
-/** A thread that may not be there yet. */
+/** A thread that is started on first use. */
 class Searcher {
   private readonly start: () => KeptThread;
   private thread: KeptThread | null = null;
@@ -37,7 +37,7 @@ class Searcher {
     this.start = start;
   }
 
-  /** Whether it searches, or would when it was started. */
+  /** Whether it can search, or could after being started. */
   get isUp(): boolean {
     return this.thread?.isUp ?? true;
   }
@@ -48,7 +48,7 @@ class Searcher {
     return this.thread.call('search', [query, leftMs]) as Promise<BackendPage>;
   }
 
-  /** A thread that has ended holds no file. */
+  /** A thread that has ended has no open file. */
   async release(): Promise<void> {
     if (this.thread?.isUp === true) await this.thread.call('release', []);
   }
@@ -87,7 +87,7 @@ export class SqliteSearchers {
     return this.slots.search(query, by);
   }
 
-  /** Has them let go of the file, which is about to be deleted. */
+  /** Closes the file in all threads, because it is about to be deleted. */
   async release(): Promise<void> {
     await Promise.all(this.searchers.map((searcher) => searcher.release()));
   }

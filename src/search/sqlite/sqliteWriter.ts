@@ -1,7 +1,7 @@
 /**
- * The writing half of the SQLite index: one connection, used by one thread. Each call is one transaction. A file that is
- * damaged, of another version or of another chain is deleted when it is opened. SQLite's log is copied into the file by
- * this thread alone, behind the note of its checksums (`indexSums.ts`).
+ * The writer of the SQLite index: one connection, used by one thread. Each call is one transaction. On opening, a file that
+ * is corrupt, or of another version or chain, is deleted. Only this thread checkpoints SQLite's log, after its checksums
+ * were written (`indexSums.ts`).
  */
 import { existsSync, rmSync } from 'node:fs';
 import { fromHex, toHex } from '../../util/bytes.js';
@@ -24,27 +24,30 @@ import type { SqliteDatabase, SqliteProvider } from '../../sqlite/sqliteProvider
 import { SqliteRows, joinIds, splitIds } from './sqliteRows.js';
 import { trendingAfter } from '../document/trending.js';
 
-/** Pages in memory, of the writer alone. Arbitrary. */
+/** Page cache of the writer. Arbitrary. */
 const CACHE_KIB = 64 << 10;
 export const WRITER_CACHE_BYTES = CACHE_KIB << 10;
 /**
- * Segments of words that a first build lets gather before it merges them into one. They are written from a table of 1 MiB
- * (FTS5's own default), which the processor's cache holds: in a larger one each word costs more the longer it is searched.
+ * Number of word segments that a first build collects before they are merged. Segments are written from a table of 1 MiB
+ * (FTS5's default), which fits the processor's cache; lookups in a larger table are slower.
  */
 const BULK_SEGMENTS = 64;
-/** Pages of words that are merged in one step at the end of a first build. Arbitrary: some tenths of a second. */
+/** Pages merged in one step at the end of a first build. Arbitrary: some tenths of a second. */
 const MERGE_PAGES = 4000;
 
-/** The file and what is beside it, of earlier versions too; its checksums go first, without which it is none. */
+/**
+ * Suffixes of the index file and its companion files, including those of earlier versions. The checksums are deleted first:
+ * without them the index is invalid.
+ */
 const SUFFIXES = ['-sums', '', '-wal', '-shm', '-journal', '-seal'];
 
-/** Deletes the file, its checksums and what SQLite keeps beside it. */
+/** Deletes the file, its checksums, and SQLite's files beside it. */
 export function removeIndexFile(path: string): void {
   for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
 }
 
 export class SqliteWriter {
-  /** Reason why what was there had to be deleted when it was opened; null if it was whole, or nothing. */
+  /** Reason why the existing file was deleted on opening; null if it was intact or missing. */
   readonly damage: string | null;
   private readonly database: SqliteDatabase;
   private readonly sums: IndexSums;
@@ -63,8 +66,8 @@ export class SqliteWriter {
   }
 
   /**
-   * Opens the index of a chain when all of it is as it was written, or makes an empty one in place of what is there and is
-   * none. Throws `SearchError` when it is to be closed meanwhile.
+   * Opens the index of a chain if it is intact; otherwise replaces the existing file by an empty index. Throws `SearchError`
+   * if it is closed meanwhile.
    */
   static open(provider: SqliteProvider, path: string, chain: string, closing?: ClosingFlag): SqliteWriter {
     let damage: string | null = null;
@@ -157,10 +160,10 @@ export class SqliteWriter {
     });
   }
 
-  /** Documents of a first build in the order of claim ids, `after` the last of these ids; null if there is none. */
+  /** Adds documents of a first build, in order of claim ids; `after` is the last of these ids, or null. */
   addDocuments(documents: readonly ClaimDocument[], hidden: readonly string[], after: string | null): void {
     this.transaction(() => {
-      // FTS5 gathers words in memory as long as numbers grow, and writes them when they do not.
+      // FTS5 collects words in memory while document numbers ascend, and writes them when they do not.
       for (const document of documents.toSorted((a, b) => a.id - b.id)) this.insertBulk(document);
       for (const id of hidden) this.hide(fromHex(id), null);
       if (after !== null) this.writeBuild({ after });
@@ -171,14 +174,14 @@ export class SqliteWriter {
     try {
       this.rows.insert(document, null, true);
     } catch (error) {
-      // A claim of a branch that the chain has left may have the number; it is read again.
+      // A claim of a stale branch may have the number; it will be read again.
       const holder = this.rows.removeHolder(document);
       if (holder === null) throw error;
       this.rows.insert(document, null, true);
     }
   }
 
-  /** Sets up the empty index for a first build. */
+  /** Prepares the empty index for a first build. */
   startBuild(base: BlockId): void {
     this.transaction(() => {
       this.writeNote({ ...base, claimIds: [] });
@@ -191,7 +194,7 @@ export class SqliteWriter {
   endDocuments(): void {
     this.execute(CLAIM_ID_INDEX);
     this.transaction(() => {
-      // Of the blocks behind the build all claims are handed over, those with a document too.
+      // The blocks after the build list all their claims, also those with a document.
       this.database.exec(
         'DELETE FROM hidden WHERE EXISTS (SELECT 1 FROM claim c WHERE c.claim_id = hidden.claim_id)',
       );
@@ -229,12 +232,12 @@ export class SqliteWriter {
     this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
-  /** Checks the next pages of the file; behind the last comes the first again. Throws `IndexCorruption`. */
+  /** Checks the next pages of the file; starts over after the last. Throws `IndexCorruption`. */
   scrub(pages: number): void {
     this.sums.scrub(pages);
   }
 
-  /** Copies SQLite's log into the file, as far as no one reads what the file still has. */
+  /** Copies SQLite's log to the file, as far as readers allow it. */
   checkpoint(): void {
     const frames = this.sums.note();
     const done = this.database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()!;
@@ -264,7 +267,7 @@ export class SqliteWriter {
     for (;;) {
       const before = Number(changes.get()!['n']);
       merge(MERGE_PAGES);
-      // A step that finds nothing left to do makes less than two changes. Source: SQLite's documentation of FTS5, 6.8.
+      // A step without remaining work makes less than two changes. Source: SQLite's documentation of FTS5, 6.8.
       if (Number(changes.get()!['n']) - before < 2) return;
     }
   }
@@ -273,7 +276,7 @@ export class SqliteWriter {
     this.execute(`INSERT INTO text_index (text_index, rank) VALUES ('${option}', ${value})`);
   }
 
-  /** `undoHeight` is the block whose undo notes what was before; null when nothing is to be noted. */
+  /** `undoHeight`: the block for which former scores are stored; null for none. */
   private writeStates(states: ClaimStates, undoHeight: number | null, ended: ReadonlySet<string>): void {
     const note = (id: Uint8Array) => {
       if (undoHeight !== null) this.rememberScore(undoHeight, id, this.knownScore(id));
@@ -302,7 +305,7 @@ export class SqliteWriter {
     const id = fromHex(document.claimId);
     const known = this.knownScore(id);
     if (known === undefined) note(id);
-    // A claim of an abandoned branch may hold the number until it is read again, and wants its score then.
+    // A claim of an abandoned branch may have the number until it is read again; its score is still needed then.
     const holder = this.rows.removeHolder(document);
     if (holder !== null) this.hide(holder.claimId, holder.score);
     this.rows.put(document, known?.score ?? null);
@@ -324,7 +327,7 @@ export class SqliteWriter {
       this.rows.statement('UPDATE hidden SET score = ? WHERE claim_id = ?').run(score, id);
   }
 
-  /** Notes a score as it was before a block, once a block. */
+  /** Stores the score of a claim before a block, once for each block. */
   private rememberScore(
     height: number,
     id: Uint8Array,
@@ -379,7 +382,7 @@ export class SqliteWriter {
     this.checkpointWhereDue();
   }
 
-  /** A statement that is a transaction of its own. */
+  /** Runs a statement as a transaction of its own. */
   private execute(sql: string): void {
     this.database.exec(sql);
     this.checkpointWhereDue();
@@ -390,7 +393,7 @@ export class SqliteWriter {
   }
 }
 
-/** Whether the file is damaged, or no database at all, by its checksums or by what SQLite says. */
+/** Whether an error means that the file is corrupt or not a database, by the checksums or by SQLite. */
 export function isCorruption(error: unknown): error is Error {
   return (
     error instanceof IndexCorruption ||
@@ -404,7 +407,7 @@ interface OpenFile {
   readonly sums: IndexSums;
 }
 
-/** Opens a file that is whole; null if invalid of this version and chain. */
+/** Opens an intact file; null if it is not of this version and chain. */
 function openFile(
   provider: SqliteProvider,
   path: string,
@@ -443,7 +446,7 @@ function createFile(provider: SqliteProvider, path: string, chain: string): Open
 function configured(provider: SqliteProvider, path: string): SqliteDatabase {
   const database = provider.open(path);
   try {
-    // The log is cut off where it starts over, so that its length tells how much it holds.
+    // The log file is truncated when it is restarted, so that its size shows its content.
     database.exec(`PRAGMA busy_timeout = 10000; PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL;
       PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 0;
       PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE`);

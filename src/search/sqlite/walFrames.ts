@@ -1,8 +1,8 @@
 /**
- * What the log of SQLite beside a database (`-wal`) holds, read as SQLite reads it after a kill: frames up to the last commit
- * before the first that is not what was written. No one locks that file, so it may be opened and closed while SQLite has it
- * (as the database itself must not be: closing it would drop the locks of the process).
- * Source: https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
+ * Reads SQLite's write-ahead log (`-wal`) of a database like SQLite does after a kill: frames up to the last commit before
+ * the first invalid frame. The log file is not locked, so it may be opened and closed while SQLite uses it. The database
+ * file must not, because closing it would release the locks of the process. Source:
+ * https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
  */
 import { closeSync, fdatasyncSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
@@ -11,13 +11,13 @@ import { onFile } from '../../util/text/environmentError.js';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** The last bit says in which byte order the checksums are made. */
+/** The last bit is the byte order of the checksums. */
 const MAGIC = 0x377f0682;
 const VERSION = 3007000;
-/** About 1 MiB a read. */
+/** About 1 MiB for each read. */
 const FRAMES_A_READ = 128;
 
-/** Which log, and how far: a log that is started over has other salts. */
+/** Identity of a log, and a position in it: a restarted log has other salts. */
 export interface LogPosition {
   readonly salt1: number;
   readonly salt2: number;
@@ -25,22 +25,22 @@ export interface LogPosition {
 }
 
 export interface LoggedPage {
-  /** The first frame with this page, from 1 on. */
+  /** Number of the first frame with this page, from 1 on. */
   readonly first: number;
-  /** CRC-32C of what its last frame holds. */
+  /** CRC-32C of the page in its last frame. */
   readonly sum: number;
 }
 
 export interface LogContents extends LogPosition {
   /** By page number. */
   readonly pages: ReadonlyMap<number, LoggedPage>;
-  /** Pages of the database after the last commit; 0 where there is none. */
+  /** Number of database pages after the last commit; 0 without one. */
   readonly databasePages: number;
 }
 
 const NOTHING: LogContents = { salt1: 0, salt2: 0, frames: 0, pages: new Map(), databasePages: 0 };
 
-/** Bytes of a log with as many frames. */
+/** Size of a log with this number of frames. */
 export function logBytes(frames: number, pageBytes: number): number {
   return HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
 }
@@ -50,7 +50,7 @@ class LogSum {
   first = 0;
   second = 0;
 
-  /** Adds the words in a range; their number must be even. */
+  /** Adds an even number of words. */
   add(words: Int32Array, from: number, to: number): void {
     let { first, second } = this;
     for (let at = from; at < to; at += 2) {
@@ -66,7 +66,7 @@ class LogSum {
   }
 }
 
-/** Runs a task on an open log; null if there is none. Throws `EnvironmentError` where the system refuses it. */
+/** Runs a task on an open log; null if there is none. Throws `EnvironmentError` on a file error. */
 function withLog<T>(path: string, task: (file: number) => T): T | null {
   return onFile(path, () => {
     const file = openLog(path);
@@ -88,7 +88,7 @@ function openLog(path: string): number | null {
   }
 }
 
-/** The header of a log with the checksum that its frames continue with; null if SQLite would take the log for empty. */
+/** The header of a log, with the checksum with which its frames continue; null if SQLite would treat the log as empty. */
 function readHeader(
   file: number,
   pageBytes: number,
@@ -103,12 +103,12 @@ function readHeader(
   return { salt1: bytes.readUInt32BE(16), salt2: bytes.readUInt32BE(20), sum };
 }
 
-/** The salts of a log; null if invalid. Throws `EnvironmentError`. */
+/** The salts of a log; null if it is invalid. Throws `EnvironmentError`. */
 export function readLogSalts(path: string, pageBytes: number): Omit<LogPosition, 'frames'> | null {
   return withLog(path, (file) => readHeader(file, pageBytes));
 }
 
-/** Reads a log, which is on disk when this returns. No one may write to it meanwhile. Throws `EnvironmentError`. */
+/** Reads and syncs a log. It must not be written during the call. Throws `EnvironmentError`. */
 export function readLog(path: string, pageBytes: number): LogContents {
   const contents = withLog(path, (file) => {
     const header = readHeader(file, pageBytes);
@@ -128,7 +128,7 @@ function readFrames(
   const bytes = Buffer.from(new ArrayBuffer(FRAMES_A_READ * frameBytes));
   const words = new Int32Array(bytes.buffer);
   const pages = new Map<number, LoggedPage>();
-  /** Frames behind the last commit: numbers of pages and checksums by turns. */
+  /** Frames after the last commit: alternating page numbers and checksums. */
   let waiting: number[] = [];
   let frames = 0;
   let databasePages = 0;

@@ -7,7 +7,7 @@ export type WorkerRole =
   | {
       readonly role: 'writer';
       readonly index: SqliteIndexOptions;
-      /** Null if the node's thread follows the claim index, and calls. */
+      /** Null if the node's thread follows the claim index and calls the writer. */
       readonly follower: FollowerSetup | null;
     }
   | { readonly role: 'reader'; readonly path: string; readonly lists: CensorLists };

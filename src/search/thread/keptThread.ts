@@ -1,27 +1,27 @@
 /**
- * A thread of the search index that is started again when it ends unasked, after pauses that grow, a bounded number of times.
- * Calls meanwhile fail with this reason.
+ * A thread of the search index that is restarted when it ends unexpectedly, after growing pauses and a limited number of
+ * times. Calls during a pause fail with the reason.
  */
 import type { IndexWriter } from '../follow/indexChange.js';
 import { SearchError, ThreadEndedError } from '../query/searchError.js';
 import type { SearchThread } from './searchThread.js';
 
 export interface KeptThreadOptions {
-  /** The beginning of a sentence about it. */
+  /** Name of the thread, as the beginning of a sentence. */
   readonly name: string;
   readonly start: () => Pick<SearchThread, 'call' | 'exited' | 'isUp'>;
   readonly warn?: (text: string) => void;
-  /** Receives each time that it ended unasked. */
+  /** Called each time it ended unexpectedly. */
   readonly onEnd?: (why: string) => void;
   /** Pauses before restarts; after the last one the thread is abandoned. */
   readonly pausesMs?: readonly number[];
-  /** A clock that only goes forward. */
+  /** A monotonic clock. */
   readonly nowMs?: () => number;
 }
 
-/** Arbitrary: an accident is made good soon, and what comes again keeps no processor busy. */
+/** Arbitrary: a single failure is recovered soon, and repeated failures do not keep the processor busy. */
 const PAUSES_MS = [1000, 5000, 30_000, 120_000];
-/** A thread that ran for so long has had an accident: what was before is forgotten. Arbitrary. */
+/** Run time after which earlier failures are forgotten. Arbitrary. */
 const STEADY_MS = 600_000;
 
 export class KeptThread {
@@ -44,7 +44,7 @@ export class KeptThread {
     this.start();
   }
 
-  /** How often it was started. */
+  /** Number of starts. */
   get starts(): number {
     return this.startCount;
   }
@@ -58,7 +58,7 @@ export class KeptThread {
     return this.port?.call(method, args) ?? Promise.reject(this.failure!);
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when the thread has ended. */
   async close(): Promise<void> {
     const { port } = this;
     this.isClosed = true;
@@ -102,7 +102,7 @@ export class KeptThread {
   }
 }
 
-/** The thread, or another one that does the same while it is not there. */
+/** The thread or, while it is down, another running one. */
 export function standIn<Thread extends { readonly isUp: boolean }>(
   thread: Thread,
   all: readonly Thread[],
@@ -128,8 +128,8 @@ const WRITER_METHODS = [
 ] as const satisfies readonly (keyof IndexWriter)[];
 
 /**
- * The writer in a thread. What one that ended had not written yet is lost: of the next one the state is asked before anything
- * else counts. `beforeBuild` is awaited before the file is deleted.
+ * The writer in a thread. Unwritten data of an ended thread is lost, so the state must be read from the next one first.
+ * `beforeBuild` is awaited before the file is deleted.
  */
 export function writerIn(thread: KeptThread, beforeBuild: () => Promise<void> = async () => {}): IndexWriter {
   let known = thread.starts;

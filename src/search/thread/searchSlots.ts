@@ -1,4 +1,4 @@
-/** The fair slots of searches: each thread or connection that searches is a slot. */
+/** Fair scheduling of searches over slots: each searching thread or connection is a slot. */
 import { FairSlots, type FairSlotsOptions, type SlotErrors } from '../../scheduler/fairSlots.js';
 import type { BackendPage } from '../searchBackend.js';
 import { SearchError } from '../query/searchError.js';
@@ -12,7 +12,7 @@ const ERRORS: SlotErrors = {
 };
 
 export class SearchSlots<Slot> extends FairSlots<Slot, SearchQuery, BackendPage> {
-  /** `run` carries a search out in the time that is left. */
+  /** `run` executes a search within the remaining time. */
   constructor(
     slots: readonly Slot[],
     options: FairSlotsOptions,
@@ -21,7 +21,7 @@ export class SearchSlots<Slot> extends FairSlots<Slot, SearchQuery, BackendPage>
     super(slots, options, ERRORS, run);
   }
 
-  /** `by` is the client that asks. */
+  /** `by` is the requesting client. */
   search(query: SearchQuery, by: object): Promise<BackendPage> {
     return this.do(query, by);
   }

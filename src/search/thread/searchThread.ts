@@ -19,7 +19,7 @@ const ERRORS = new CrossingErrors([SEARCH_ERROR]);
 export class SearchThread {
   private readonly thread: CallThread;
 
-  /** `program` is the file of `dist/search` that answers calls in its role. */
+  /** `program` is the file in `dist/search`; `role` is the thread's task. */
   constructor(program: readonly string[], role: object, transfer: readonly MessagePort[] = []) {
     this.thread = new CallThread({
       program: ['search', ...program],
@@ -37,7 +37,7 @@ export class SearchThread {
     });
   }
 
-  /** Resolves when the thread has ended: to the reason that it reported. */
+  /** Resolves when the thread has ended, with the reported reason. */
   get exited(): Promise<string> {
     return this.thread.exited;
   }

@@ -59,7 +59,7 @@ class Postings {
 export class WaitingColumns {
   /** Increases by one with each change. */
   version = 0;
-  /** By place; holes where a document was taken out. */
+  /** By position; holes for removed documents. */
   readonly documents: (WaitingDocument | undefined)[] = [];
   private readonly columns = new Map<string, NumberColumn>();
   private room = FIRST_ROOM;

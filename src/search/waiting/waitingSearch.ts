@@ -27,10 +27,10 @@ const SLICE_MS = 4;
 const PLACES_A_LOOK = 512;
 /** The maximum number of new blocks whose changes are applied. After more blocks all documents are rebuilt. */
 const MAX_BLOCKS = 10;
-/** Documents that are kept in orders, and orders. Arbitrary: sorting more holds the event loop for too long. */
+/** Maximum number of documents in sorted orders, and of orders. Arbitrary: sorting more blocks the event loop for too long. */
 const MAX_SORTED = 100_000;
 const MAX_ORDERS = 16;
-/** What waits comes behind all transactions of the chain. */
+/** Mempool transactions are numbered after all transactions of the chain. */
 const FIRST_TX_NUM = 2 ** 31;
 
 export interface WaitingTip {
@@ -43,7 +43,7 @@ export interface WaitingSearchDeps {
   readonly waiting: WaitingClaims;
   readonly index: Pick<ClaimIndexQueries, 'read' | 'value' | 'changes'>;
   readonly tip: () => WaitingTip;
-  /** Times of blocks by their heights. */
+  /** Times of blocks by height. */
   readonly timesOf: (heights: readonly number[]) => Promise<readonly number[]>;
   readonly censor: () => Promise<Censor>;
   readonly prefixes: AddressPrefixes;
@@ -53,17 +53,17 @@ export class WaitingSearch {
   private readonly deps: WaitingSearchDeps;
   private readonly columns = new WaitingColumns();
   private readonly orders = new Map<string, { readonly version: number; readonly places: number[] }>();
-  /** Tags of the keys by which signatures were taken for valid, by channel. */
+  /** Tags of the keys with which signatures were verified, by channel. */
   private readonly tags = new Map<string, string | null>();
-  /** Claims whose documents are to be made, or taken out, before the next search. */
+  /** Claims whose documents must be built or removed before the next search. */
   private dirty = new Set<string>();
-  /** Claims whose documents a block may have changed. They are rebuilt beside the searches. */
+  /** Claims whose documents a block may have changed. They are rebuilt in the background. */
   private readonly stale = new Set<string>();
   private refreshing: Promise<void> | null = null;
   private made: WaitingTip = { height: -1, tip: -1, disconnects: -1 };
   private making: Promise<void> | null = null;
   private isScheduled = false;
-  /** How often what blocks changed was noted. */
+  /** Number of times that changes of blocks were recorded. */
   private blocks = 0;
   private noting: Promise<void> | null = null;
 
@@ -135,7 +135,7 @@ export class WaitingSearch {
     return first === null ? found : first.take().flatMap((place) => columns.documents[place] ?? []);
   }
 
-  /** All places in an order. It is kept, and put right again where documents changed. */
+  /** All positions in an order. The order is cached, and updated for changed documents. */
   private sorted(order: readonly OrderTerm[]): readonly number[] {
     const { columns, orders } = this;
     const key = JSON.stringify(order);
@@ -188,7 +188,7 @@ export class WaitingSearch {
     const { waiting } = this.deps;
     this.dirty.add(claimId);
     for (const output of [before, after]) {
-      // Their numbers of claims and reposts.
+      // Their numbers of claims and reposts change.
       for (const id of [output?.channelId, output?.repostedId])
         if (id && waiting.of(id) !== null) this.dirty.add(id);
     }
@@ -201,7 +201,7 @@ export class WaitingSearch {
   /** Resolves when the documents include all changes up to this call. */
   private async prepare(): Promise<void> {
     if (this.making !== null) await this.making;
-    // What a block changed is looked through beside the searches.
+    // Changes of blocks are examined in the background.
     this.noting ??= this.noteBlocks().finally(() => (this.noting = null));
     if (this.dirty.size > 0) this.making ??= this.make().finally(() => (this.making = null));
     // Another search may have begun to make the documents of this one.
@@ -236,7 +236,7 @@ export class WaitingSearch {
     this.refreshing.catch(() => undefined);
   }
 
-  /** Notes the claims of channels whose keys have changed. */
+  /** Marks the claims of channels whose keys have changed. */
   private async noteKeys(channelIds: readonly string[]): Promise<void> {
     const { index, waiting } = this.deps;
     if (channelIds.length === 0) return;
@@ -335,7 +335,7 @@ function satisfies(tests: readonly PlaceTest[], place: number, entry: WaitingDoc
   return true;
 }
 
-/** Whether a claim controls its name changes with others of the name: that is looked up, and kept in no document. */
+/** Whether a claim controls its name depends on other claims of the name. So it is looked up, and not stored in documents. */
 function withoutControlling(conditions: readonly Condition[]): [readonly Condition[], boolean | null] {
   const isStanding = (condition: Condition): boolean =>
     condition.kind === 'bool' && condition.column === 'is_controlling';

@@ -18,11 +18,11 @@ import { jsonReply, pageReply } from './reply.js';
 import { STATUS_SCHEMA, statusAnswer, TRANSACTION_SCHEMA } from './txFormat.js';
 import { placeOf, txAnswers } from './txFacts.js';
 
-/** Transactions of the mempool that are shown. Source: electrs `MAX_MEMPOOL_TXS`. */
+/** Maximum number of mempool transactions shown. Source: electrs `MAX_MEMPOOL_TXS`. */
 const MAX_MEMPOOL_TXS = 50;
-/** Entries of a history that are looked through at a time. */
+/** Entries of a history read in one call. */
 const ENTRIES_AT_ONCE = 500;
-/** Unspent outputs of an answer; electrs has 500. */
+/** Maximum number of unspent outputs in a response; electrs has 500. */
 const MAX_UTXOS = 5000;
 
 const STATS_SCHEMA = t.named(
@@ -97,7 +97,7 @@ function waitingTxids(call: EsploraCall, key: string): Buffer[] {
     .map(({ txid }) => txid);
 }
 
-/** The confirmed transactions after a given one, or the first page. Empty when the script's history does not have it. */
+/** The confirmed transactions after a given one, or the first page. Empty if the script's history does not contain it. */
 async function chainPage(call: EsploraCall, key: string, last: string | undefined): Promise<HistoryEntry[]> {
   const index = indexOf(call);
   const request = { limit: TXS_A_PAGE, descending: true };
@@ -120,7 +120,7 @@ async function markOf(call: EsploraCall, key: string, text: string): Promise<Buf
   return null;
 }
 
-/** The same within the block of a height. */
+/** The same within the block at a height. */
 async function markAt(call: EsploraCall, key: string, txid: Bytes, height: number): Promise<Buffer | null> {
   let after: Buffer | undefined;
   for (;;) {
@@ -170,7 +170,7 @@ function utxoAnswer(call: EsploraCall, outPoint: Bytes, height: number | null, v
   };
 }
 
-/** Outputs that the mempool pays to the script and does not spend. */
+/** Mempool outputs to the script that no mempool transaction spends. */
 function unspentOfMempool(call: EsploraCall, key: string): JsonOut[] {
   const { mempool } = call.services;
   const found: JsonOut[] = [];

@@ -1,12 +1,12 @@
 /**
- * Scripts as operations, with the names that Esplora uses: pushes by their length (`OP_PUSHBYTES_20 …`), small numbers as
- * `OP_PUSHNUM_n`. Source: rust-bitcoin's script formatting, which electrs shows; mempool's `convertScriptSigAsm`.
+ * Formats scripts as operations, with the names that Esplora uses: pushes by their length (`OP_PUSHBYTES_20 …`), small
+ * numbers as `OP_PUSHNUM_n`. Source: rust-bitcoin's script formatting, which electrs shows; mempool's `convertScriptSigAsm`.
  */
 import { MAX_OPCODE, OP, opcodeName } from '../../script/opcodes.js';
 import { asBuffer, type Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 
-/** Operations written between two chances to pause. */
+/** Operations formatted between two yields. */
 const OPS_AT_ONCE = 500;
 
 /** The names of the opcodes that are not pushes. */
@@ -27,7 +27,7 @@ function nameOf(opcode: number): string {
 
 const LENGTH_BYTES: Readonly<Record<number, number>> = { 0x4c: 1, 0x4d: 2, 0x4e: 4 };
 
-/** A truncated push ends the text; its existing bytes are shown. */
+/** A truncated push ends the text; its available bytes are shown. */
 export function* esploraAsm(script: Bytes): Slices<string> {
   const bytes = asBuffer(script);
   const words: string[] = [];

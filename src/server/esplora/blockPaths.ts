@@ -16,9 +16,9 @@ import { TRANSACTION_SCHEMA } from './txFormat.js';
 import { blockTxAnswers } from './txFacts.js';
 
 const HASH_BYTES = 32;
-/** Blocks of a list. Source: electrs `BLOCK_LIMIT`. */
+/** Number of blocks in a list. Source: electrs `BLOCK_LIMIT`. */
 const BLOCKS_A_PAGE = 10;
-/** Transactions of a page. Source: electrs `CHAIN_TXS_PER_PAGE`. */
+/** Number of transactions on a page. Source: electrs `CHAIN_TXS_PER_PAGE`. */
 export const TXS_A_PAGE = 25;
 /** Constant data may be cached for five years, once the block is so deep that a reorg is unlikely. */
 const FOREVER_SEC = 157_784_630;
@@ -53,7 +53,7 @@ async function requireBlock({ services }: EsploraNode, id: number): Promise<Load
   return block;
 }
 
-/** A block as lists and notifications show it. Throws `EsploraError` where its data is gone. */
+/** A block in the format of lists and notifications. Throws `EsploraError` if its data was pruned. */
 export async function blockAnswer(node: EsploraNode, id: number): Promise<JsonOut> {
   const { chain } = node.services;
   const { headers } = chain;
@@ -102,7 +102,7 @@ function activeAt({ services: { chain } }: EsploraCall, height: number): number 
   return active.at(height);
 }
 
-/** The ids as JSON: of a large block there are thousands. */
+/** The ids as JSON text: a large block has thousands. */
 function txidsJson({ parsed }: LoadedBlock): string {
   const ids = Buffer.from(parsed.txids.subarray(0, HASH_BYTES * parsed.txCount));
   for (let at = 0; at < ids.length; at += HASH_BYTES) ids.subarray(at, at + HASH_BYTES).reverse();

@@ -1,4 +1,4 @@
-/** Cache of block sizes. Answers show the size of a block, and its header does not have it. */
+/** Cache of block sizes. Responses include the size of a block, which is not in its header. */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 
 /** Maximum number of cached sizes; each takes less than 100 bytes. */
@@ -10,10 +10,10 @@ export interface BlockSize {
 }
 
 export class BlockSizes {
-  /** By the id of the header. */
+  /** By header id. */
   private readonly sizes = new Map<number, BlockSize>();
 
-  /** The size of block `id`. `read` is called if the cache does not have it. */
+  /** The size of block `id`. `read` is called if it is not in the cache. */
   async of(id: number, read: () => Promise<LoadedBlock>): Promise<BlockSize> {
     const known = this.sizes.get(id);
     if (known !== undefined) return known;

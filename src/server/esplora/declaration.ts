@@ -1,6 +1,6 @@
 /**
- * How a path of the Esplora-compatible interface is declared. Routing, checks of indexes, caching, the reference
- * (docs/esplora.md) and the test of answers are derived from the declarations (`pathTable.ts`).
+ * Declaration of a path of the Esplora-compatible interface. Routing, checks of indexes, caching, the reference
+ * (docs/esplora.md) and the test of responses are derived from the declarations (`pathTable.ts`).
  */
 import type { Schema } from '../../schema/schema.js';
 import type { AnswerSource } from '../../rpc/declare/method.js';
@@ -14,15 +14,15 @@ export const ESPLORA_INDEXES = ['txindex', 'addressindex', 'spendindex'] as cons
 export type EsploraIndex = (typeof ESPLORA_INDEXES)[number];
 
 /**
- * The maximum cost of an answer. `memory`: reads memory only. `rows`: reads at most a page of rows and transactions. `block`: reads
- * whole blocks. `pool`: reads the whole mempool, in slices.
+ * The maximum cost of a response. `memory`: reads memory only. `rows`: reads at most a page of rows and transactions.
+ * `block`: reads whole blocks. `pool`: reads the whole mempool, in slices.
  */
 export type EsploraCost = 'memory' | 'rows' | 'block' | 'pool';
 
 /** The type of a path parameter. */
 export type PathParam = 'hash' | 'txid' | 'address' | 'scripthash' | 'height' | 'index' | 'start';
 
-/** The type of an answer: JSON of a shape, one line of text without a line end, or bytes. */
+/** The type of a response: JSON with a schema, one line of text without a line end, or bytes. */
 export type EsploraAnswer =
   | { readonly kind: 'json'; readonly schema: Schema }
   | { readonly kind: 'text' | 'bytes'; readonly description: string };
@@ -39,18 +39,18 @@ export interface EsploraCall extends EsploraNode {
   /** The parameters of the path, decoded, by name. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** The body as it came; empty for a GET. */
+  /** The received body; empty for a GET. */
   readonly body: Buffer;
-  /** Allows HTTP caches to store the answer for this time; otherwise they must revalidate it. */
+  /** Allows HTTP caches to store the response for this time; otherwise they must revalidate it. */
   cacheFor(seconds: number): void;
 }
 
-/** Throws `EsploraError` for an error answer. */
+/** Throws `EsploraError` for an error response. */
 export type EsploraHandler = (call: EsploraCall) => HttpReply | Promise<HttpReply>;
 
 export interface EsploraPath {
   readonly method: 'GET' | 'POST';
-  /** `/api/block/:hash/txs/:start`; a parameter in parentheses may be left out, and the slash before it. */
+  /** `/api/block/:hash/txs/:start`; a parameter in parentheses is optional, together with the slash before it. */
   readonly path: string;
   /** The project that documents the path. */
   readonly source: 'Esplora' | 'mempool.space';
@@ -60,14 +60,14 @@ export interface EsploraPath {
   readonly answer: EsploraAnswer;
   readonly needs: readonly EsploraIndex[];
   readonly cost: EsploraCost;
-  /** The state on which the answer depends, besides the path. Answers with this field are cached (`-rpccache`). */
+  /** The state on which the response depends, besides the path. Responses with this field are cached (`-rpccache`). */
   readonly follows?: AnswerSource;
   /** Whether the handler changes state, so that it must run at most once for a request. */
   readonly changes?: boolean;
   readonly run: EsploraHandler;
 }
 
-/** A request that is answered with an error: its HTTP status and the text. */
+/** An error response: its HTTP status and text. */
 export class EsploraError extends Error {
   override readonly name = 'EsploraError';
   readonly status: 400 | 404 | 405 | 413 | 503;

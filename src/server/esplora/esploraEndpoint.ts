@@ -1,7 +1,7 @@
 /**
- * The Esplora-compatible interface (`-esplora`): routes requests, checks that the needed indexes exist, applies CORS, and converts
- * failures to error answers. Requests need no authentication, must come from the addresses of `-rpcallowip`, and use the RPC work
- * queue. Owns the bodies that are being read.
+ * The Esplora-compatible interface (`-esplora`): routes requests, checks that the needed indexes exist, applies CORS, and
+ * converts failures to error responses. Requests need no authentication, must come from the addresses of `-rpcallowip`, and
+ * use the RPC work queue. Owns the request bodies that are being read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IndexStatus } from '../../index/chainIndex.js';
@@ -30,13 +30,13 @@ import { Origins } from './origins.js';
 import { matchPath, type MatchedPath } from './pathTable.js';
 import { textReply } from './reply.js';
 
-/** All paths begin with it. */
+/** Prefix of all paths. */
 export const ESPLORA_PREFIX = '/api/';
-/** Largest body: more than any transaction that is relayed takes as hex. */
+/** Maximum size of a body: larger than the hex of any transaction that is relayed. */
 const MAX_BODY_BYTES = 1 << 20;
-/** Longest answer that is kept: a page of transactions takes some milliseconds to make. */
+/** Maximum length of a cached response: a page of transactions takes some milliseconds to compute. */
 const MAX_KEPT_CHARS = 131_072;
-/** Bodies beyond the small ones that may be on their way at a time. Arbitrary: 16 MiB in all. */
+/** Maximum number of large bodies that are received concurrently. Arbitrary: 16 MiB in total. */
 const MAX_LARGE_BODIES = 16;
 const SMALL_BODY_BYTES = 1 << 13;
 const INDEX_NAMES: Readonly<Record<EsploraIndex, string>> = {
@@ -47,18 +47,18 @@ const INDEX_NAMES: Readonly<Record<EsploraIndex, string>> = {
 
 export interface EsploraDeps {
   readonly services: RpcServices;
-  /** Origins of web pages that may read answers; `*` for any (`-esploraorigin`). */
+  /** Origins of web pages that may read responses; `*` for any (`-esploraorigin`). */
   readonly origins: readonly string[];
-  /** Reason why the node cannot answer yet; null once it can. */
+  /** Reason why the node cannot respond yet; null when it can. */
   readonly warmupStatus: () => string | null;
   readonly log: Logger;
-  /** The cache of answers; null without `-rpccache`. */
+  /** The cache of responses; null without `-rpccache`. */
   readonly answers: AnswerCache | null;
   /** Called with every exception that is not an `EsploraError`. */
   readonly onException: (error: unknown, what: string) => void;
 }
 
-/** Waits for a turn in the work queue and answers there. */
+/** Waits for a turn in the work queue and runs the handler. */
 export type Serve = (run: (signals: CallSignals) => HttpReply | Promise<HttpReply>) => void;
 
 export class EsploraEndpoint {
@@ -85,7 +85,7 @@ export class EsploraEndpoint {
     stream.follow(source);
   }
 
-  /** Answers a request whose target begins with the prefix. */
+  /** Handles a request whose target begins with the prefix. */
   receive(request: IncomingMessage, response: ServerResponse, serve: Serve): void {
     const { origin } = request.headers;
     if (request.method === 'OPTIONS') {
@@ -115,7 +115,7 @@ export class EsploraEndpoint {
     this.readBody(request, post, (error) => serve(() => errorReply(error, allowed)));
   }
 
-  /** Answers as before where nothing has changed since. */
+  /** Returns the cached response if nothing has changed since. */
   private kept(
     declared: EsploraPath,
     found: MatchedPath,
@@ -162,7 +162,7 @@ export class EsploraEndpoint {
       onRefused(error);
     };
     request.on('data', (chunk: Buffer) => {
-      // The rest of a rejected body is read and discarded, so that the client reads the answer.
+      // The rest of a rejected body is read and discarded, so that the client reads the response.
       if (isOver) return;
       bytes += chunk.length;
       if (!isLarge && bytes > SMALL_BODY_BYTES) {
@@ -199,7 +199,7 @@ export class EsploraEndpoint {
       body,
       cacheFor: (seconds) => (keptSec = seconds),
     };
-    // The first header is `Cache-Control`; cached answers rely on this order.
+    // The first header is `Cache-Control`; cached responses rely on this order.
     const caching = (reply: HttpReply): HttpReply => ({
       ...reply,
       headers: ['Cache-Control', keptSec > 0 ? `public, max-age=${keptSec}` : 'no-cache', ...allowed],
@@ -251,12 +251,12 @@ export class EsploraEndpoint {
   }
 }
 
-/** The request data besides the path. */
+/** Data of the request besides the path. */
 interface Asked {
   /** With its query. */
   readonly target: string;
   readonly body: Buffer;
-  /** CORS headers for the requesting page. */
+  /** CORS headers for the origin of the request. */
   readonly allowed: readonly string[];
 }
 

@@ -28,7 +28,7 @@ import { placeOf, txAnswers, findTx } from './txFacts.js';
 import { statusAnswer } from './txFormat.js';
 
 export const ESPLORA_SOCKET_PATH = '/api/v1/ws';
-/** Clients at a time. Arbitrary. */
+/** Maximum number of clients. Arbitrary. */
 export const MAX_CLIENTS = 200;
 /** Time for which mempool changes are collected before they are sent. */
 const GATHER_MS = 200;
@@ -58,10 +58,10 @@ export class EsploraSockets implements NotificationListener {
   /** Newly spent outputs, by transaction id (hex) and output number. */
   private spent = new Map<string, Record<string, JsonOut>>();
   private gathering: NodeJS.Timeout | null = null;
-  /** Blocks connected since the last notification, and whether blocks were disconnected. */
+  /** Blocks connected since the last notification, and whether blocks were disconnected (a reorg). */
   private connected: BlockNotice[] = [];
   private isReorganised = false;
-  /** Messages are made sequentially. */
+  /** Messages are built sequentially. */
   private work: Promise<void> = Promise.resolve();
   private isListening = false;
   private isClosed = false;
@@ -78,7 +78,7 @@ export class EsploraSockets implements NotificationListener {
     return url.split('?', 1)[0] === ESPLORA_SOCKET_PATH;
   }
 
-  /** Takes a connection that wants to become a WebSocket. */
+  /** Accepts an upgrade of a connection to a WebSocket. */
   receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): void {
     socket.on('error', () => socket.destroy());
     const isRefused = !gate.isAllowed(request) || !this.deps.origins.allows(request.headers.origin);
@@ -99,7 +99,7 @@ export class EsploraSockets implements NotificationListener {
     });
   }
 
-  /** Subscribed to touched scripts while there are clients. */
+  /** Subscribes to touched scripts while there are clients. */
   private listen(): void {
     if (this.isListening) return;
     this.isListening = true;
@@ -150,7 +150,8 @@ export class EsploraSockets implements NotificationListener {
     if (one === undefined && several === undefined) return;
     client.isTyped ||= isTyped;
     client.isMulti = several !== undefined;
-    // The library adds addresses one by one; in mempool.space's form the latest request replaces the earlier ones.
+    // The client library adds addresses one by one; with mempool.space's request format the latest request replaces the
+    // earlier ones.
     if (!isTyped) client.scripts.clear();
     const wanted: unknown[] = Array.isArray(several) ? several : [one];
     if (client.scripts.size + wanted.length > MAX_TRACKED) {
@@ -279,7 +280,7 @@ export class EsploraSockets implements NotificationListener {
     }
   }
 
-  /** The parts of a message that are equal for all subscribers, made once. */
+  /** The parts of a message that are the same for all subscribers, built once. */
   private async sharedMessages(): Promise<(client: SocketClient) => Message> {
     const { node } = this.deps;
     const wants = (topic: 'stats' | 'mempool-blocks'): boolean =>

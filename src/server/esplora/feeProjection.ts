@@ -11,11 +11,11 @@ import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
-/** Virtual bytes of a projected block. */
+/** Size of a projected block in virtual bytes. */
 export const BLOCK_VSIZE = MAX_BLOCK_WEIGHT / 4;
-/** Blocks projected; the last has all that is left. Source: `MEMPOOL_BLOCKS_AMOUNT`. */
+/** Maximum number of projected blocks; the last one has all remaining transactions. Source: `MEMPOOL_BLOCKS_AMOUNT`. */
 const MAX_BLOCKS = 8;
-/** Percentiles of a block in its range of rates. */
+/** Percentiles in the fee range of a block. */
 const RANGE = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] as const;
 /** Up to this number of transactions each change leads to a projection; above it, projections have a minimum interval. */
 const FEW = 2000;
@@ -48,7 +48,7 @@ export interface RecommendedFees {
 }
 
 interface Waiting {
-  /** Id in wire order, a byte a character. */
+  /** Id in wire order, latin1. */
   readonly key: string;
   readonly rate: number;
   readonly vsize: number;
@@ -116,8 +116,8 @@ export function projectBlocks(
 }
 
 /**
- * Rates by urgency, whole satoshis. `minRate` is the lowest that the mempool takes. A block that is less than half full asks
- * for no more than that. Source: `calculateRecommendedFee`, `optimizeMedianFee`.
+ * Recommended rates by urgency, whole satoshis. `minRate` is the minimum rate of the mempool, which is also recommended for
+ * a block that is less than half full. Source: `calculateRecommendedFee`, `optimizeMedianFee`.
  */
 export function recommendedFees(
   blocks: readonly ProjectedBlock[],
@@ -159,7 +159,7 @@ export class FeeProjection {
     this.pool = pool;
   }
 
-  /** The blocks to come. */
+  /** The present projection. */
   blocks(): MaybePromise<readonly ProjectedBlock[]> {
     const { changeCount, size } = this.pool();
     const { made } = this;

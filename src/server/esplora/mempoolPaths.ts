@@ -52,7 +52,7 @@ export function mempoolBlockAnswer(block: ProjectedBlock): JsonOut {
   return { ...block, feeRange: [...block.feeRange] };
 }
 
-/** The transactions that came last, the newest first. */
+/** The latest transactions, the newest first. */
 export function recentAnswer({ services }: EsploraNode, count = RECENT_TXS): JsonOut[] {
   const { mempool, waiting } = services;
   return waiting.summary.newest(count).map(({ txid, feeSat, sizeBytes }) => ({
@@ -63,7 +63,7 @@ export function recentAnswer({ services }: EsploraNode, count = RECENT_TXS): Jso
   }));
 }
 
-/** Size and fees of the mempool, with the histogram of Electrum: the best paid first. */
+/** Size and fees of the mempool, with the histogram in Electrum's format: the highest fee rate first. */
 export function backlogAnswer({ services }: EsploraNode): Record<string, JsonOut> {
   const { mempool, waiting } = services;
   return {

@@ -1,4 +1,7 @@
-/** Which web pages may read answers (`-esploraorigin`), by the rules of CORS. Source: Fetch standard, "CORS protocol". */
+/**
+ * Origins of web pages that may read responses (`-esploraorigin`), by the rules of CORS. Source: Fetch standard, "CORS
+ * protocol".
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const METHODS = 'GET, HEAD, POST, OPTIONS';
@@ -18,12 +21,12 @@ export class Origins {
     this.allowsAll = this.allowed.has('*');
   }
 
-  /** Whether pages of the origin may read answers. A request without an origin does not come from a page. */
+  /** Whether pages of the origin may read responses. A request without an origin does not come from a page. */
   allows(origin: string | undefined): boolean {
     return origin === undefined || this.allowsAll || this.allowed.has(origin.toLowerCase());
   }
 
-  /** CORS headers of an answer: alternating names and values. */
+  /** CORS headers of a response: alternating names and values. */
   headersFor(origin: string | undefined): readonly string[] {
     if (origin === undefined || !this.allows(origin)) return NO_HEADERS;
     if (this.allowsAll) return ANY_ORIGIN;

@@ -1,4 +1,4 @@
-/** Reading the parameters of paths, with the errors of electrs. Source: electrs rest.rs. */
+/** Parsing of path parameters, with the error texts of electrs. Source: electrs rest.rs. */
 import { scriptKeyOf } from '../../index/addressScripts.js';
 import { addressPrefixes } from '../../rpc/format/addresses.js';
 import type { RpcServices } from '../../interfaces/services.js';
@@ -11,33 +11,33 @@ import { badRequest, notFound, type EsploraCall } from './declaration.js';
 const MAX_HEIGHT = 0x7fffffff;
 const SCRIPT_KEY_BYTES = 16;
 
-/** A hash in wire order; 400 for an invalid text. */
+/** Parses a hash into wire order. An invalid text is an error with status 400. */
 export function hashParam(text: string | undefined): Buffer {
   if (text?.length !== 64 || !isHex(text)) throw badRequest('Invalid hash string');
   return hashFromHex(text);
 }
 
-/** A number; 400 for an invalid text. */
+/** Parses a number. An invalid text is an error with status 400. */
 export function numberParam(text: string | undefined): number {
   if (text === undefined || !/^[0-9]{1,10}$/.test(text)) throw badRequest('Invalid number');
   return Math.min(Number(text), MAX_HEIGHT);
 }
 
-/** The id of the header that the path names; 404 when it is not known. */
+/** Id of the header that the path names. An unknown header is an error with status 404. */
 export function blockParam({ services: { chain }, params }: EsploraCall): number {
   const id = chain.headers.find(hashParam(params['hash']));
   if (id === NO_HEADER) throw notFound('Block not found');
   return id;
 }
 
-/** The script that a path is about, by the key under which the index files it. */
+/** The script that a path refers to, by its key in the index. */
 export interface AskedScript {
   readonly key: string;
-  /** Its form in answers. */
+  /** The script as responses name it. */
   readonly as: { readonly address: string } | { readonly scripthash: string };
 }
 
-/** An address of the network, or the SHA-256 of an output script; 400 for others. */
+/** Parses an address of the network, or the SHA-256 of an output script. Other texts are an error with status 400. */
 export function scriptParam({ services, params }: EsploraCall): AskedScript {
   const { address, scripthash } = params;
   return address === undefined ? scriptHash(scripthash ?? '') : addressScript(services, address);

@@ -12,7 +12,7 @@ export const ESPLORA_PATHS: readonly EsploraPath[] = [
   ...MEMPOOL_PATHS,
 ];
 
-/** A segment of paths: what may follow, by its text, or as a parameter. */
+/** A node of the routing tree. The next segment of a path is either a fixed text or a parameter. */
 class Segment {
   readonly next = new Map<string, Segment>();
   param: { readonly name: string; readonly segment: Segment } | null = null;
@@ -25,7 +25,7 @@ export interface MatchedPath {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** `/a(/:b)` stands for `/a` and `/a/:b`. */
+/** Expands an optional part: `/a(/:b)` means `/a` and `/a/:b`. */
 function spellings(path: string): string[] {
   const optional = /\((.*)\)$/.exec(path);
   if (optional === null) return [path];
@@ -57,7 +57,7 @@ function childOf(at: Segment, text: string): Segment {
 
 const TREE = buildTree(ESPLORA_PATHS);
 
-/** The paths that match a target without its query, or null. Parameters are not decoded. */
+/** The declared paths that match a request target without its query, or null. Parameters are not decoded. */
 export function matchPath(path: string): MatchedPath | null {
   let at = TREE;
   const params: Record<string, string> = {};

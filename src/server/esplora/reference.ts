@@ -1,4 +1,4 @@
-/** The text of `docs/esplora.md`, made from the declarations of the paths. `scripts/generateRpcDocs.mjs` writes the file. */
+/** The text of `docs/esplora.md`, generated from the declarations of the paths. `scripts/generateRpcDocs.mjs` writes the file. */
 import { schemaLines } from '../../rpc/reference/helpText.js';
 import type { OptionalSchema, Schema } from '../../schema/schema.js';
 import { MAX_CLIENTS } from './esploraSockets.js';
@@ -90,7 +90,7 @@ const COSTS: Readonly<Record<EsploraCost, string>> = {
   pool: 'reads the whole mempool, in slices',
 };
 
-/** A table whose columns are as wide as their widest cells. */
+/** A Markdown table. Each column is as wide as its widest cell. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, n) => Math.max(cell.length, ...rows.map((row) => row[n]!.length)));
   const line = (cells: readonly string[]): string =>
@@ -98,7 +98,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return line(head) + line(widths.map((width) => '-'.repeat(width))) + rows.map(line).join('');
 }
 
-/** The reference of all paths. */
+/** The reference documentation of all paths. */
 export function esploraReference(): string {
   const rows = ESPLORA_PATHS.map(({ method, path, source, needs, cost }) => [
     `\`${method} ${path}\``,
@@ -138,7 +138,7 @@ function phraseOf(schema: Schema): string | null {
     : `an array of ${item}${schema.description === '' ? '' : `, ${schema.description}`}`;
 }
 
-/** Collects the named shapes of answers, each once. Nested shapes are written out within their parents. */
+/** Collects the named shapes of responses, each once. Nested shapes are part of their parent's text. */
 function collect(schema: Schema, named: Map<string, Schema>): void {
   if (schema.name !== undefined) named.set(schema.name, schema);
   else if (schema.kind === 'array') collect(schema.item, named);

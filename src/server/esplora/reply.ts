@@ -1,11 +1,11 @@
-/** Answers of the Esplora-compatible interface: JSON, a line of text, bytes. */
+/** Responses of the Esplora-compatible interface: JSON, a line of text, or bytes. */
 import { jsonChunks, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 
-/** Bytes handed over at a time. */
+/** Bytes written at a time. */
 const SLICE_BYTES = 65_536;
 
-/** The chunks of a reply that already has its text: none. */
+/** No chunks: the reply already contains its text. */
 const NO_CHUNKS: AsyncIterable<string> = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
 };
@@ -20,12 +20,12 @@ export function jsonReply(value: JsonOut): HttpReply {
   return { status: 200, chunks: jsonChunks(value) };
 }
 
-/** JSON that is written already, however long. */
+/** A reply with JSON that is already serialized. It may be long. */
 export function jsonTextReply(text: string): HttpReply {
   return { status: 200, text, chunks: NO_CHUNKS };
 }
 
-/** A page: an array of a few objects, most of them small. */
+/** A page of results: an array of a few objects, most of them small. */
 export function pageReply(items: readonly JsonOut[]): HttpReply {
   const texts: string[] = [];
   for (const item of items) {
@@ -48,7 +48,7 @@ async function* hexOf(bytes: Buffer): AsyncGenerator<string> {
   for (const slice of slices(bytes)) yield slice.toString('hex');
 }
 
-/** The bytes must not change while they are sent. */
+/** A reply of bytes. The caller must not change them while they are sent. */
 export function bytesReply(bytes: Buffer): HttpReply {
   return {
     status: 200,
@@ -58,7 +58,7 @@ export function bytesReply(bytes: Buffer): HttpReply {
   };
 }
 
-/** The bytes as hex digits. */
+/** A reply with the bytes as hex digits. */
 export function hexReply(bytes: Buffer): HttpReply {
   if (bytes.length <= SLICE_BYTES) return textReply(bytes.toString('hex'));
   return { status: 200, contentType: 'text/plain', lengthBytes: bytes.length * 2, chunks: hexOf(bytes) };

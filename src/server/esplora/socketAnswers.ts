@@ -1,6 +1,6 @@
 /**
  * WebSocket messages about the state of the chain and the mempool, in the shapes of mempool.space. Source: mempool backend
- * websocket-handler.ts, difficulty-adjustment.ts (LBRYFoundation's: each block has a target of its own).
+ * websocket-handler.ts, difficulty-adjustment.ts (LBRYFoundation's fork: each block has its own target).
  */
 import { difficultyOf } from '../../primitives/compactTarget.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -14,11 +14,11 @@ import { feesAnswer, mempoolBlockAnswer } from './mempoolPaths.js';
 
 /** Source: `INITIAL_BLOCKS_AMOUNT`. */
 const BLOCKS = 8;
-/** Transactions shown as the latest. Source: mempool.ts `latestTransactions`. */
+/** Number of transactions in the list of the latest. Source: mempool.ts `latestTransactions`. */
 const LATEST = 6;
-/** Period in seconds for the arrival rate. Source: `TX_PER_SECOND_SAMPLE_PERIOD`. */
+/** Period in seconds over which the arrival rate is measured. Source: `TX_PER_SECOND_SAMPLE_PERIOD`. */
 const SAMPLE_SEC = 150;
-/** Maximum number of transactions that are read for it. */
+/** Maximum number of transactions that are read to compute the arrival rate. */
 const MAX_SAMPLED = 5000;
 
 export type Message = Record<string, JsonOut | undefined>;
@@ -37,7 +37,7 @@ export function mempoolInfo({ services: { mempool } }: EsploraNode): JsonOut {
   };
 }
 
-/** Virtual bytes per second that the mempool accepted recently. */
+/** Virtual bytes per second that entered the mempool recently. */
 function vBytesPerSecond({ services }: EsploraNode): number {
   const since = services.clock.nowSec() - SAMPLE_SEC;
   let bytes = 0;
@@ -90,7 +90,7 @@ function difficultyAdjustment({ services }: EsploraNode): JsonOut {
   };
 }
 
-/** The latest blocks, the highest last. */
+/** The latest blocks in ascending order of height. */
 export async function latestBlocks(node: EsploraNode): Promise<JsonOut[]> {
   const blocks = await blocksFrom(node, node.services.chain.chain.height, BLOCKS);
   return blocks.reverse();
@@ -111,7 +111,7 @@ export async function statsMessage(node: EsploraNode): Promise<Message> {
   };
 }
 
-/** The answer to `init`. */
+/** The response to `init`. */
 export async function initMessage(node: EsploraNode): Promise<Message> {
   return {
     backend: 'esplora',

@@ -7,36 +7,36 @@ import type { WebSocket } from 'ws';
 import { stringifyJson } from '../../util/json/jsonWrite.js';
 import type { Message } from './socketAnswers.js';
 
-/** Largest request. Source: `MAX_MESSAGE_SIZE`. */
+/** Maximum size of a request. Source: `MAX_MESSAGE_SIZE`. */
 export const MAX_MESSAGE_BYTES = 50_000;
 /** Maximum number of requests in a time window. Source: `MSG_RATE_LIMIT`, `MSG_RATE_WINDOW`. */
 const MAX_MESSAGES = 100;
 const WINDOW_MS = 10_000;
 /** Maximum number of queued bytes for a client. Source: `MAX_BUFFERED_AMOUNT`. */
 const MAX_WAITING_BYTES = 10_000_000;
-/** Addresses and transactions that a client may track, each. */
+/** Maximum number of addresses that a client may track, and of transactions. */
 export const MAX_TRACKED = 100;
 const TOPICS = ['blocks', 'mempool-blocks', 'stats'] as const;
 export type Topic = (typeof TOPICS)[number];
 
 const CLOSE = { tooMany: 1008, odd: 1007 } as const;
 
-/** A tracked address, and its mempool transactions that were sent to the client. */
+/** A tracked address, and those of its mempool transactions that were already sent to the client. */
 export interface TrackedScript {
   readonly address: string;
-  /** Ids in wire order, a byte a character. */
+  /** Transaction ids in wire order, as latin1. */
   known: Set<string>;
 }
 
 export class SocketClient {
   readonly wants = new Set<Topic>();
-  /** By the key of the script. */
+  /** Tracked scripts by script key. */
   readonly scripts = new Map<string, TrackedScript>();
-  /** Transactions by id (hex), and whether the client asked in the form of mempool.space's `track-tx`. */
+  /** Tracked transactions by id (hex). The value is whether the client used the form of mempool.space's `track-tx`. */
   readonly txids = new Set<string>();
-  /** Whether several addresses are tracked together, in one message (`track-addresses`). */
+  /** Whether one message covers several tracked addresses (`track-addresses`). */
   isMulti = false;
-  /** Whether messages with a `type` are sent too. */
+  /** Whether the client also gets messages with a `type`. */
   isTyped = false;
   isAlive = true;
   private readonly socket: WebSocket;
@@ -47,7 +47,7 @@ export class SocketClient {
     socket.on('pong', () => (this.isAlive = true));
   }
 
-  /** Calls back with each request. A request that is not an object, or too many requests, close the connection. */
+  /** Calls `handle` with each request. A request that is not an object, or too many requests, close the connection. */
   onRequest(handle: (request: Record<string, unknown>) => void): void {
     this.socket.on('message', (data: Buffer) => {
       this.isAlive = true;
@@ -63,7 +63,7 @@ export class SocketClient {
     });
   }
 
-  /** Sets the subscriptions to `topics`; returns the new ones. */
+  /** Replaces the subscriptions with `topics`. Returns the newly added ones. */
   want(topics: readonly unknown[]): Topic[] {
     const fresh = TOPICS.filter((topic) => topics.includes(topic) && !this.wants.has(topic));
     this.wants.clear();
@@ -81,7 +81,7 @@ export class SocketClient {
     if (text !== '{}') this.socket.send(text);
   }
 
-  /** Sends a ping. Disconnects the client if it did not answer the last one. */
+  /** Sends a ping. Disconnects the client if it did not respond to the last one. */
   checkLife(): void {
     if (!this.isAlive) {
       this.socket.terminate();

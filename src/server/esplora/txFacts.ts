@@ -26,19 +26,22 @@ import { isPromise, whenResolved, type MaybePromise } from '../../util/maybeProm
 import { notFound } from './declaration.js';
 import { transactionAnswer, type ConfirmedAt, type SpentOutput, type TxFormat } from './txFormat.js';
 
-/** Inputs up to which each is looked up by itself. Arbitrary: a look-up takes some tens of microseconds. */
+/**
+ * Up to this number of inputs each spent output is looked up in the index. Arbitrary: one look-up takes some tens of
+ * microseconds.
+ */
 const FEW_INPUTS = 16;
 
 export function txFormat({ params, claims, chain }: RpcServices): TxFormat {
   return { prefixes: addressPrefixes(params), rules: claims.rules, height: chain.chain.height };
 }
 
-/** Where block `id` of the active chain is. */
+/** Position of block `id` of the active chain. */
 export function placeOf({ chain: { headers } }: RpcServices, id: number): ConfirmedAt {
   return { height: headers.height(id), hash: headers.hash(id), timeSec: headers.timeSec(id) };
 }
 
-/** A transaction of the mempool or the active chain; null for others. */
+/** A transaction of the mempool or the active chain; null if it is in neither. */
 export function findTx(services: RpcServices, txid: Bytes): MaybePromise<FoundTransaction | null> {
   const waiting = services.mempool.transaction(txid);
   if (waiting !== null) return { tx: waiting, block: NO_HEADER, stored: null };
@@ -47,7 +50,7 @@ export function findTx(services: RpcServices, txid: Bytes): MaybePromise<FoundTr
   );
 }
 
-/** The same; 404 where there is none. */
+/** Like `findTx`, but an unknown transaction is an error with status 404. */
 export function requireTx(services: RpcServices, txid: Bytes): MaybePromise<FoundTransaction> {
   return whenResolved(findTx(services, txid), (found) => {
     if (found === null) throw notFound('Transaction not found');
@@ -84,7 +87,7 @@ async function spentOfConfirmed(
   return (place && coinsInUndo(services, block, place)) ?? [];
 }
 
-/** A transaction that was found, as Esplora shows it. */
+/** A found transaction in Esplora's format. */
 export async function txAnswer(
   services: RpcServices,
   found: FoundTransaction,
@@ -101,7 +104,7 @@ export async function txAnswer(
   return transactionAnswer(shown, spent, null, placeOf(services, block), format);
 }
 
-/** Transactions by their ids, in this order; those that are gone meanwhile are left out. */
+/** Transactions by their ids, in this order. Transactions that no longer exist are left out. */
 export async function txAnswers(services: RpcServices, txids: readonly Bytes[]): Promise<JsonOut[]> {
   const format = txFormat(services);
   const answers: JsonOut[] = [];
@@ -114,7 +117,7 @@ export async function txAnswers(services: RpcServices, txids: readonly Bytes[]):
   return answers;
 }
 
-/** Undo data of a block; null if it is gone. */
+/** Undo data of a block; null if it was deleted. */
 function undoOf({ chain }: RpcServices, id: number): CoinValue[] | null {
   try {
     return parseUndo(chain.readUndo(id));
@@ -140,7 +143,7 @@ export async function blockTxAnswers(
   for (let n = from; n < to; n++) {
     const shown: ShownTransaction = shownTransactionAt(block, n);
     const row = n * TX_STRIDE;
-    // Undo data does not include the coinbase, which is the first transaction.
+    // Undo data does not include the coinbase, which is the first transaction, so its inputs are subtracted.
     const first = txs[row + TX_FIRST_INPUT]! - txs[TX_INPUT_COUNT]!;
     const spent = n === 0 || undo === null ? [] : undo.slice(first, first + txs[row + TX_INPUT_COUNT]!);
     answers.push(transactionAnswer(shown, spent, null, at, format));

@@ -1,6 +1,6 @@
 /**
  * Transactions as Esplora shows them. A claim, an update or a support has the type and the address of the script behind the
- * claim operation, and `isClaim`, as LBRY's mempool reads them; `claim` says what the operation is. Source: Esplora
+ * claim operation, and `isClaim`, as LBRY's mempool fork formats them; `claim` describes the operation. Source: Esplora
  * API.md "Transaction format"; electrs rest.rs; LBRYFoundation/mempool transaction-utils.ts `detectLbryClaim`.
  */
 import { isCoinbase, type TxInput, type TxOutput } from '../../primitives/transaction.js';
@@ -20,7 +20,10 @@ import { esploraAsm } from './asm.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
-/** Up to this number of inputs, outputs and witness items, and of bytes, a transaction is formatted without pauses. */
+/**
+ * Limits for formatting a transaction without yielding: the number of inputs, outputs and witness items, and the number of
+ * bytes.
+ */
 const PARTS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 50_000;
 
@@ -102,7 +105,7 @@ export const TRANSACTION_SCHEMA = t.named(
   }),
 );
 
-/** The state on which the format of a transaction depends. */
+/** The state that the format of a transaction depends on. */
 export interface TxFormat {
   readonly prefixes: AddressPrefixes;
   readonly rules: ClaimRules;
@@ -110,13 +113,13 @@ export interface TxFormat {
   readonly height: number;
 }
 
-/** An output that an input spends, with the transaction that made it for the id of a claim. */
+/** The output that an input spends. */
 export interface SpentOutput {
   readonly amount: bigint;
   readonly script: Bytes;
 }
 
-/** Where a transaction is; null for the mempool. */
+/** Position of a transaction in the chain; null for a mempool transaction. */
 export interface ConfirmedAt {
   readonly height: number;
   readonly hash: Bytes;
@@ -149,7 +152,7 @@ function* scriptAnswer(script: Bytes, value: bigint, format: TxFormat): Slices<A
   };
 }
 
-/** An output at its outpoint. */
+/** Formats an output. The outpoint is needed for a claim id. */
 export function* outputAnswer(
   { script, value }: TxOutput,
   txid: Bytes,
@@ -199,7 +202,7 @@ function* inputAnswer(
   };
 }
 
-/** `spent` has an entry for each input: the spent output, or null if it is unknown. */
+/** Formats a transaction. `spent` has an entry for each input: the spent output, or null if it is unknown. */
 export function transactionAnswer(
   shown: ShownTransaction,
   spent: readonly (SpentOutput | null)[],
@@ -228,7 +231,7 @@ export function transactionAnswer(
   };
 }
 
-/** The fee, from the spent outputs; 0 for a coinbase, and if an output is unknown. */
+/** The fee, computed from the spent outputs. It is 0 for a coinbase, and if an output is unknown. */
 function feeOf({ tx }: ShownTransaction, spent: readonly (SpentOutput | null)[], coinbase: boolean): bigint {
   if (coinbase) return 0n;
   let fee = 0n;

@@ -1,4 +1,4 @@
-/** The origin of a call over a WebSocket, and its turn in the queue of these calls. */
+/** The origin of a WebSocket call, and its turn in the queue of WebSocket calls. */
 import type { RpcOrigin } from '../../rpc/call/dispatch.js';
 import type { JobQueue } from '../../scheduler/jobQueue.js';
 

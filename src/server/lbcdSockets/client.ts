@@ -31,9 +31,9 @@ import { readCommandParams } from './parameters.js';
 import type { WatchedTransaction } from './watchedTransaction.js';
 import { WatchLimitError, Watches, type WatchCount } from './watches.js';
 
-/** How long a client may take to close the connection. */
+/** Maximum time for a client to close the connection. */
 const CLOSE_GRACE_MS = 2000;
-/** Close codes. Those from 4000 on are ours. */
+/** Close codes. Those from 4000 on are defined by this program. */
 export const CLOSE_CODE = { goingAway: 1001, refused: 1008, tooSlow: 4000 } as const;
 
 const AUTHENTICATE_PARAMS = [
@@ -46,7 +46,7 @@ export interface LbcdClientLimits {
   readonly maxConcurrent: number;
   /** Maximum number of queued bytes. */
   readonly maxQueueBytes: number;
-  /** How long a client may take to authenticate. */
+  /** Maximum time for a client to authenticate. */
   readonly authenticateMs: number;
 }
 
@@ -59,22 +59,22 @@ export interface LbcdClientDeps {
   readonly logger: Logger;
 }
 
-/** The other end of the connection. */
+/** The remote side of the connection. */
 export interface Caller {
   /** For the log. */
   readonly peer: string;
   /** Whether the `Authorization` header of the connection was correct. */
   readonly isKnown: boolean;
-  /** Checks what an `Authorization` header would hold. */
+  /** Checks a value for the `Authorization` header. */
   authenticate(authorization: string): Promise<boolean>;
 }
 
-/** The client must be disconnected: it did not authenticate, or did so twice. */
+/** Thrown if the client must be disconnected: it did not authenticate, or authenticated twice. */
 class Disconnect extends Error {}
 
 type Reply = string | AsyncIterable<string>;
 
-/** The members of a request that its reply repeats. */
+/** The members of a request that the reply repeats. */
 interface Head {
   readonly version: '1.0' | '2.0';
   readonly id: JsonValue;
@@ -128,7 +128,7 @@ export class LbcdClient implements CommandClient {
     if (!this.isGone) this.outgoing.push(text);
   }
 
-  /** The same for a notification that is made while it is sent. */
+  /** Sends a notification that is serialized while it is sent. */
   notifyInPieces(pieces: () => AsyncIterable<string>, sizeBytes: number): void {
     if (!this.isGone) this.outgoing.push(pieces(), sizeBytes);
   }
@@ -149,14 +149,14 @@ export class LbcdClient implements CommandClient {
     });
   }
 
-  /** The same for the client's filter and a new mempool transaction. */
+  /** Matches a new mempool transaction against the client's filter, and notifies the client. */
   filter(transaction: WatchedTransaction): void {
     this.withinLimit(() => {
       if (this.watches.filters(transaction)) this.notify(relevantTxAccepted(transaction.hex));
     });
   }
 
-  /** The transactions of a block that match its filter. */
+  /** The transactions of a block that match the client's filter. */
   filtered(transactions: Iterable<WatchedTransaction>): string[] {
     const found: string[] = [];
     if (this.watches.hasFilter) {
@@ -204,7 +204,7 @@ export class LbcdClient implements CommandClient {
     this.outgoing.clear();
   }
 
-  /** A match can add watched outputs. A client that exceeds the limit is disconnected. */
+  /** Runs a match, which can add watched outputs. Disconnects the client if it exceeds its limit. */
   private withinLimit(look: () => void): void {
     try {
       look();
@@ -300,7 +300,7 @@ export class LbcdClient implements CommandClient {
     } while (!this.isGone && scanner.take(','));
   }
 
-  /** Null for a request without a reply. */
+  /** Handles one request. Returns null if the request has no reply. */
   private async answer(value: JsonValue): Promise<Reply | null> {
     if (!(value instanceof JsonObject)) return this.parseFailure('a request is an object');
     const head = headOf(value);
@@ -315,7 +315,7 @@ export class LbcdClient implements CommandClient {
       if (!this.isKnown) throw new Disconnect('it sent no request before it authenticated');
       return null;
     }
-    // As in lbcd, which cannot write such a reply.
+    // No reply, as in lbcd, which cannot serialize such an id.
     if (typeof head.id !== 'string' && !isJsonNumber(head.id)) return null;
     if (method === 'authenticate') return this.authenticate(head, params);
     if (!this.isKnown) throw new Disconnect('its first request was another than authenticate');
@@ -350,7 +350,7 @@ export class LbcdClient implements CommandClient {
     }
   }
 
-  /** The node's own help, with these commands. */
+  /** Runs `help` of the node, and adds the commands of WebSockets. */
   private async help(head: Head, params: JsonValue[] | JsonObject): Promise<Reply> {
     const [name = ''] = Array.isArray(params) ? params : [];
     if (typeof name === 'string' && isCommand(name)) return resultText(head, commandHelp(name));
@@ -361,7 +361,7 @@ export class LbcdClient implements CommandClient {
     return resultText(head, `${result}\n\n== Websocket ==\n${commandUsages().join('\n')}`);
   }
 
-  /** Any method of the node, in its turn. */
+  /** Calls a method of the node when a turn is free. */
   private async call(head: Head, method: string, params: JsonValue[] | JsonObject): Promise<Reply> {
     const { queue, dispatcher } = this.deps;
     const origin = new CallOrigin(queue, this.goneControl.signal, this.caller.peer);
@@ -392,7 +392,7 @@ function errorText({ version, id }: Head, { code, message }: RpcError): string {
   return stringifyJson({ jsonrpc: version, result: null, error: { code, message }, id });
 }
 
-/** The node's answer, after the `jsonrpc` version that lbcd writes first. */
+/** The node's reply with the `jsonrpc` version as its first member, as in lbcd. */
 function asLbcdReply({ version }: Head, { text, chunks }: RpcReply): Reply {
   const begin = (first: string): string => `{"jsonrpc":"${version}",${first.slice(1)}`;
   if (text !== null) return begin(text.trimEnd());

@@ -1,6 +1,6 @@
 /**
- * The commands that lbcd has only over WebSockets: their parameters, their help and their effects. Source: lbcd
- * rpcwebsocket.go `wsHandlers`, btcjson/chainsvrwscmds.go.
+ * Commands that lbcd has only for WebSockets: their parameters, help texts and effects. Source: lbcd rpcwebsocket.go
+ * `wsHandlers`, btcjson/chainsvrwscmds.go.
  */
 import { RPC_ERROR, rpcError } from '../../rpc/declare/errors.js';
 import type { RpcServices } from '../../interfaces/services.js';
@@ -26,7 +26,7 @@ import { WatchLimitError } from './watches.js';
 export interface CommandClient extends RescanClient {
   readonly sessionId: string;
   wantsBlocks: boolean;
-  /** Its subscription to new mempool transactions. */
+  /** Subscription of the client to new mempool transactions. */
   wantsTransactions: 'no' | 'brief' | 'verbose';
 }
 
@@ -44,7 +44,7 @@ interface Command {
 const ADDRESSES: CommandParam = { name: 'addresses', kind: 'strings' };
 const OUT_POINTS: CommandParam = { name: 'outpoints', kind: 'outpoints' };
 
-/** The keys of addresses. Throws for an invalid address. Source: `checkAddressValidity`. */
+/** Watch keys of addresses. Throws for an invalid address. Source: `checkAddressValidity`. */
 function checkedKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[] {
   return (addresses as readonly string[]).map((address) => {
     const key = addressKey(address, prefixes);
@@ -53,7 +53,7 @@ function checkedKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[]
   });
 }
 
-/** The keys of the valid addresses. */
+/** Watch keys of the valid addresses. Invalid ones are left out. */
 function knownKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[] {
   return (addresses as readonly string[])
     .map((address) => addressKey(address, prefixes))
@@ -189,10 +189,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/** Commands that do not need the chain. */
+/** Commands that are available before the chain is open. */
 const BEFORE_WARMUP: ReadonlySet<string> = new Set(['session', 'notifyblocks', 'stopnotifyblocks']);
 
-/** A mempool transaction, for matching against watched items. */
+/** A mempool transaction in the form for matching against watched items. */
 export function mempoolTransaction(
   { mempool }: Pick<RpcServices, 'mempool'>,
   txid: Uint8Array,
@@ -222,7 +222,7 @@ export async function runCommand(
 
 export const isCommand = (name: string): boolean => Object.hasOwn(COMMANDS, name);
 
-/** A line for each command, as `help` lists the methods. */
+/** One usage line for each command, as `help` lists the methods. */
 export function commandUsages(): string[] {
   return Object.keys(COMMANDS).map(usageOf);
 }
@@ -234,7 +234,7 @@ function usageOf(name: string): string {
   return [name, ...words].join(' ');
 }
 
-/** What `help` says of one command. */
+/** The `help` text of one command. */
 export function commandHelp(name: string): string {
   return `${usageOf(name)}\n\n${COMMANDS[name]!.summary}\n`;
 }

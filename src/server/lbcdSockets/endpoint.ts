@@ -23,13 +23,13 @@ import * as notices from './notices.js';
 import { WatchedTransaction } from './watchedTransaction.js';
 import { WatchCount } from './watches.js';
 
-/** Largest request of a client that authenticated by the header; the same as for HTTP. */
+/** Maximum size of a request from a client that authenticated by the header; the same as for HTTP. */
 const MAX_REQUEST_BYTES = 0x02000000;
-/** Largest request of other clients. */
+/** Maximum size of a request from other clients. */
 const MAX_OPEN_REQUEST_BYTES = 1 << 20;
 /** Interval of pings. */
 const HEARTBEAT_MS = 30_000;
-/** How long a client may take to authenticate. Source: `rpcAuthTimeoutSeconds`. */
+/** Maximum time for a client to authenticate. Source: `rpcAuthTimeoutSeconds`. */
 const AUTHENTICATE_MS = 10_000;
 /** Maximum number of watched items of all clients; each takes about 150 bytes. Arbitrary. */
 const MAX_WATCHED = 1_000_000;
@@ -96,7 +96,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     socket.on('error', onError);
     const { authorization, origin } = request.headers;
     const check = gate.checker(request);
-    // A page of any origin could use the credentials that the browser stores.
+    // Rejects web pages: a page of any origin could use the credentials that the browser stores.
     let status = gate.isAllowed(request) && origin === undefined ? null : 403;
     if (status === null && authorization !== undefined && !(await check(authorization))) status = 401;
     if (socket.destroyed) return;
@@ -132,7 +132,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     });
     this.clients.add(client);
     logger.debug('http', () => `New websocket client ${caller.peer}`);
-    // The close event follows an error.
+    // An error is followed by the close event, which removes the client.
     webSocket.on('error', (error) => logger.debug('http', () => `WebSocket: ${error.message}`));
     webSocket.once('close', () => {
       this.clients.delete(client);
@@ -185,7 +185,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     for (const client of this.clients) if (client.wantsBlocks) for (const text of texts) client.notify(text);
   }
 
-  /** The transaction as `getrawtransaction` shows it, made while it is sent. */
+  /** Sends the transaction as `getrawtransaction` shows it, serialized while it is sent. */
   private tellWhole(client: LbcdClient, txid: Uint8Array, sizeBytes: number): void {
     const { services } = this.calls!;
     const transaction: Transaction | null = services.mempool.transaction(txid);

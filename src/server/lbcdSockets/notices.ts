@@ -1,5 +1,5 @@
 /**
- * The notifications of lbcd's WebSocket protocol, as the text that goes over the wire. Source: lbcd btcjson/chainsvrwsntfns.go,
+ * Notifications of lbcd's WebSocket protocol as serialized text. Source: lbcd btcjson/chainsvrwsntfns.go,
  * btcjson/cmdparse.go `MarshalCmd`.
  */
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
@@ -38,7 +38,10 @@ export const blockDisconnected = (block: NotedBlock): string => blockNotice('blo
 export const rescanProgress = (block: NotedBlock): string => blockNotice('rescanprogress', block);
 export const rescanFinished = (block: NotedBlock): string => blockNotice('rescanfinished', block);
 
-/** `transactions` match the client's filter. Null if there are none, as Go writes a nil slice. */
+/**
+ * Notification of a block with the `transactions` that match the client's filter. Without a match the JSON has null, as Go
+ * writes a nil slice.
+ */
 export function filteredBlockConnected(block: NotedBlock, transactions: readonly string[]): string {
   const shown = transactions.length > 0 ? transactions : null;
   return notice('filteredblockconnected', [block.height, headerOf(block), shown]);
@@ -48,7 +51,7 @@ export function filteredBlockDisconnected(block: NotedBlock): string {
   return notice('filteredblockdisconnected', [block.height, headerOf(block)]);
 }
 
-/** `place` is the position in a block; null for a mempool transaction. */
+/** Notification of a transaction. `place` is its position in a block; null for a mempool transaction. */
 export function relevantTransaction(
   method: 'recvtx' | 'redeemingtx',
   hex: string,
@@ -66,6 +69,9 @@ export function txAccepted(txid: Bytes, totalSat: bigint): string {
   return notice('txaccepted', [hashToHex(txid), coins(totalSat)]);
 }
 
-/** `transaction` is as `getrawtransaction` shows it. It may be long, and is serialized while it is sent. */
+/**
+ * Notification of a mempool transaction. `transaction` is as `getrawtransaction` shows it. It may be long, and is serialized
+ * while it is sent.
+ */
 export const txAcceptedVerbose = (transaction: JsonOut): JsonOut =>
   noticeJson('txacceptedverbose', [transaction]);

@@ -1,6 +1,6 @@
 /**
- * The send queue of one WebSocket client. Owns its limit: a client with a longer queue is too slow, and the owner disconnects it. An
- * answer that is made piece by piece is sent piece by piece, at the speed of the client.
+ * The send queue of one WebSocket client. Owns its limit: a client with a longer queue is too slow, and the owner
+ * disconnects it. A reply that is serialized in pieces is sent in pieces, at the speed of the client.
  */
 import type { WebSocket } from 'ws';
 
@@ -9,7 +9,7 @@ const AHEAD_BYTES = 64 << 10;
 
 interface Item {
   readonly message: string | AsyncIterable<string>;
-  /** Its memory while it is queued. */
+  /** Memory in bytes while it is queued. */
   readonly sizeBytes: number;
   readonly onSent: (() => void) | null;
 }
@@ -19,7 +19,7 @@ export interface OutgoingEvents {
   readonly onTooSlow: () => void;
   /** Called when the client has read data. */
   readonly onTaken: () => void;
-  /** Called when an answer fails after a part of it was sent. */
+  /** Called when serializing a reply fails after a part of it was sent. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -30,7 +30,7 @@ export class Outgoing {
   private items: Item[] = [];
   private waitingBytes = 0;
   private isSending = false;
-  /** Callers that wait for a shorter queue. */
+  /** Resolve functions of the callers that wait for a shorter queue. */
   private readonly pausing: (() => void)[] = [];
 
   constructor(socket: WebSocket, maxBytes: number, events: OutgoingEvents) {
@@ -43,7 +43,7 @@ export class Outgoing {
     return this.socket.readyState === this.socket.OPEN;
   }
 
-  /** Queues a message. A message that is made piece by piece states its memory in the queue. */
+  /** Queues a message. For a message in pieces the caller states its size in memory. */
   push(message: string): void;
   push(message: AsyncIterable<string>, sizeBytes: number): void;
   push(message: string | AsyncIterable<string>, sizeBytes = 0): void {
@@ -54,7 +54,7 @@ export class Outgoing {
     });
   }
 
-  /** Queues an answer. Resolves when it was passed to the socket, or when sending has ended. */
+  /** Queues a reply. Resolves when the socket has it, or when sending has ended. */
   send(message: string | AsyncIterable<string>): Promise<void> {
     const sizeBytes = typeof message === 'string' ? message.length : 0;
     return new Promise((resolve) => this.queue({ message, sizeBytes, onSent: resolve }));
@@ -114,7 +114,7 @@ export class Outgoing {
     }
   }
 
-  /** Passes a piece of a message to the socket, and waits while its buffer is full. */
+  /** Writes a piece of a message to the socket, and waits while the socket's buffer is full. */
   private hand(text: string, fin: boolean): Promise<void> | void {
     if (this.socket.bufferedAmount < AHEAD_BYTES) {
       this.socket.send(text, { fin });
@@ -123,7 +123,7 @@ export class Outgoing {
     return new Promise((resolve) =>
       this.socket.send(text, { fin }, () => {
         this.events.onTaken();
-        // Others get their turn before the next piece.
+        // Other clients get a turn before the next piece.
         setImmediate(resolve);
       }),
     );

@@ -1,6 +1,6 @@
 /**
- * Reading the parameters of lbcd's WebSocket commands, with the errors of its parser. Source: lbcd btcjson/cmdparse.go
- * `UnmarshalCmd`, chaincfg/chainhash `NewHashFromStr`.
+ * Parsing of the parameters of lbcd's WebSocket commands, with the error texts of its parser. Source: lbcd
+ * btcjson/cmdparse.go `UnmarshalCmd`, chaincfg/chainhash `NewHashFromStr`.
  */
 import { RPC_ERROR, rpcError, type RpcError } from '../../rpc/declare/errors.js';
 import { hashFromHex, toLatin1 } from '../../util/bytes.js';
@@ -13,7 +13,7 @@ export interface CommandParam {
   readonly isOptional?: boolean;
 }
 
-/** An output as a parameter names it. */
+/** An output in a parameter: transaction id and number. */
 export interface OutPointText {
   readonly hash: string;
   readonly index: number;
@@ -21,7 +21,7 @@ export interface OutPointText {
 
 export type CommandArg = string | boolean | readonly string[] | readonly OutPointText[] | undefined;
 
-/** Go's names of the kinds. */
+/** Go's type names, for error texts. */
 const GO_TYPES = {
   string: 'string',
   bool: 'bool',
@@ -42,7 +42,7 @@ class Mismatch extends Error {
   }
 }
 
-/** The values of a command's parameters. Throws the error that lbcd answers. */
+/** The parameter values of a command. Throws the error that lbcd returns. */
 export function readCommandParams(
   params: readonly CommandParam[],
   values: readonly JsonValue[],
@@ -67,7 +67,7 @@ function invalid(message: string): RpcError {
   return rpcError(RPC_ERROR.INVALID_PARAMS, message);
 }
 
-/** Null is the zero value of its kind, as Go reads it. */
+/** Reads one value. As in Go, null is the zero value of the type. */
 function readValue(kind: CommandParam['kind'], value: JsonValue): CommandArg {
   switch (kind) {
     case 'string':
@@ -117,7 +117,10 @@ function goTypeName(value: JsonValue): string {
   return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
 }
 
-/** A hash in wire order; a short text is padded with zeros. For an invalid text null, and Go's error text in `problem`. */
+/**
+ * Parses a hash into wire order. A short text is padded with zeros. For an invalid text the hash is null, and `problem` has
+ * Go's error text.
+ */
 export function hashOf(text: string): { hash: Buffer } | { hash: null; problem: string } {
   if (text.length > 64) return { hash: null, problem: 'max hash string length is 64 bytes' };
   const bad = /[^0-9a-fA-F]/u.exec(text)?.[0];
@@ -135,7 +138,7 @@ export function notHex(text: string): RpcError {
   );
 }
 
-/** The keys of outputs. `refuse` makes the error for an invalid hash. */
+/** Watch keys of outputs. `refuse` creates the error for an invalid hash. */
 export function outPointKeys(
   outPoints: readonly OutPointText[],
   refuse: (text: string, problem: string) => RpcError = notHex,

@@ -32,7 +32,7 @@ export interface RescanClient {
 export interface RescanRequest {
   readonly begin: string;
   readonly end: string | undefined;
-  /** Keys of the addresses (`addressKey`), and of the outputs. */
+  /** Watch keys of the addresses (`addressKey`), and of the outputs. */
   readonly addresses: ReadonlySet<string>;
   readonly unspent: Set<string>;
 }
@@ -48,7 +48,7 @@ function notFound(what: string, hash: Bytes): RpcError {
   );
 }
 
-/** The height of a block of the main chain. */
+/** Height of a block of the active chain, by its hash. */
 function heightOf({ chain }: ChainReader, text: string): number {
   const { hash } = hashOf(text);
   if (hash === null) throw notHex(text);
@@ -57,7 +57,7 @@ function heightOf({ chain }: ChainReader, text: string): number {
   return chain.index.headers.height(id);
 }
 
-/** Runs a rescan to its end, and then watches the given addresses and outputs. */
+/** Runs a rescan to its end, and then watches the requested addresses and outputs. */
 export async function rescan(
   services: Services,
   client: RescanClient,
@@ -92,7 +92,7 @@ interface BlockParts {
   readonly parsed: Parameters<typeof WatchedTransaction.ofBlock>[0]['parsed'];
 }
 
-/** Returns the last scanned block, or null. */
+/** Scans the blocks. Returns the last scanned block, or null. */
 async function scan(
   services: Services,
   client: RescanClient,
@@ -107,7 +107,7 @@ async function scan(
   for (let height = begin; height < end; height++) {
     if (height > active.height) {
       if (last !== null && !isTip(services, last)) throw reorganized();
-      // In the same event loop turn as the read of the tip, so no block can arrive in between.
+      // This runs in the same event loop turn as the read of the tip, so no block can arrive in between.
       if (end === Infinity) watchFromHere(client, request);
       break;
     }
@@ -136,7 +136,7 @@ function watchFromHere({ watches }: RescanClient, { addresses, unspent }: Rescan
   watches.addAddresses(addresses);
 }
 
-/** One notification of each kind for a transaction. */
+/** Scans a block. The client gets at most one notification of each kind per transaction. */
 function scanBlock(
   client: RescanClient,
   { addresses, unspent }: RescanRequest,
@@ -175,7 +175,7 @@ export async function rescanBlocks(
   }
   const wanted = hashes.map((text) => {
     const read = hashOf(text);
-    // QUIRK: lbcd returns its internal error here.
+    // QUIRK: lbcd returns its internal error in this case.
     if (read.hash === null) throw rpcError(RPC_ERROR.INTERNAL_ERROR, read.problem);
     return read.hash;
   });

@@ -20,20 +20,20 @@ const WITNESS_SCRIPT = 'W';
 const PUBLIC_KEY = 'k';
 
 const COMPRESSED_SIZE = 33;
-/** Lengths of input scripts in which lbcd looks for a public key. Source: txscript/pkscript.go. */
+/** Lengths of input scripts in which lbcd searches for a public key. Source: txscript/pkscript.go. */
 const [MIN_KEY_INPUT, MAX_KEY_INPUT] = [43, 108];
 
 /** The destinations of an output, as watch keys. */
 export interface Payees {
-  /** Keys of hashes and witness programs. */
+  /** Watch keys of hashes and witness programs. */
   readonly hashes: readonly string[];
-  /** Bare public keys, alone or of a multisig. */
+  /** Bare public keys: from a P2PK output or a multisig. */
   readonly publicKeys: readonly Bytes[];
 }
 
 const NO_PAYEES: Payees = { hashes: [], publicKeys: [] };
 
-/** The key of an address or of a public key in hex; null if lbcd accepts it as neither. */
+/** Watch key of an address or of a public key in hex; null if lbcd rejects the text. */
 export function addressKey(text: string, prefixes: AddressPrefixes): string | null {
   if ((text.length === 66 || text.length === 130) && isHex(text)) {
     const key = fromHex(text);
@@ -58,7 +58,7 @@ function destinationKey(destination: Destination): string | null {
   }
 }
 
-/** The destinations of an output script, without its claim prefix. */
+/** The destinations of an output script, ignoring its claim prefix. */
 export function payeesOf(script: Bytes): Payees {
   const template = solveScript(stripClaimPrefix(script));
   switch (template.type) {
@@ -78,7 +78,7 @@ export function payeesOf(script: Bytes): Payees {
 export const publicKeyKey = (key: Bytes): string => PUBLIC_KEY + toLatin1(key);
 export const publicKeyHashKey = (key: Bytes): string => KEY_HASH + toLatin1(hash160(key));
 
-/** The key of the script that an input unlocks; null if the input does not reveal it. */
+/** Watch key of the script that an input unlocks; null if the input does not reveal the script. */
 export function unlockedKey(bytes: Buffer, parsed: ParsedBlock, input: number): string | null {
   const length = parsed.inputs[input * INPUT_STRIDE + INPUT_SCRIPT_LENGTH]!;
   if (length > 0) return keyOfInputScript(inputScriptAt(bytes, parsed, input));

@@ -21,7 +21,7 @@ import { payeesOf, unlockedKey, type Payees } from './watchKeys.js';
 export class WatchedTransaction {
   private readonly bytes: Buffer;
   private readonly parsed: ParsedBlock;
-  /** Its number in the bytes. */
+  /** Position of the transaction in the parsed bytes. */
   readonly index: number;
   private made: { hex?: string; spent?: string[]; payees?: Payees[] } = {};
 
@@ -46,7 +46,7 @@ export class WatchedTransaction {
     return (this.made.hex ??= toHex(txBytes(this.bytes, this.parsed, this.index)));
   }
 
-  /** In latin1, wire order. */
+  /** Transaction id in wire order, as latin1. */
   get txid(): string {
     return toLatin1(txidAt(this.parsed, this.index));
   }
@@ -55,12 +55,12 @@ export class WatchedTransaction {
     return this.field(TX_OUTPUT_COUNT);
   }
 
-  /** The outputs that it spends: txid and number in latin1, 36 characters. */
+  /** The outputs that the transaction spends: txid and output number as latin1, 36 characters. */
   get spent(): readonly string[] {
     return (this.made.spent ??= this.inputs((input) => toLatin1(prevoutAt(this.bytes, this.parsed, input))));
   }
 
-  /** The revealed script key of each input. */
+  /** For each input the watch key of the script that it reveals, or null. */
   unlocked(): (string | null)[] {
     return this.inputs((input) => unlockedKey(this.bytes, this.parsed, input));
   }
@@ -90,7 +90,7 @@ export class WatchedTransaction {
   }
 }
 
-/** An output as `spent` writes it. */
+/** Key of an output, in the form of `spent`. */
 export function outPointKey(txid: string, n: number): string {
   const number = Buffer.alloc(4);
   number.writeUInt32LE(n);

@@ -1,6 +1,6 @@
 /**
- * What one client watches: addresses (`notifyreceived`), outputs (`notifyspent`), and its transaction filter (`loadtxfilter`).
- * Owns the sets; a limit over all clients bounds their size. Source: lbcd rpcwebsocket.go
+ * Watched items of one client: addresses (`notifyreceived`), outputs (`notifyspent`), and its transaction filter
+ * (`loadtxfilter`). Owns the sets; their size is limited over all clients. Source: lbcd rpcwebsocket.go
  * `wsNotificationManager`, `wsClientFilter`.
  */
 import { outPointKey, type WatchedTransaction } from './watchedTransaction.js';
@@ -16,7 +16,7 @@ export class WatchCount {
   }
 }
 
-/** The limit of watched items is exceeded. */
+/** Thrown if the limit of watched items is exceeded. */
 export class WatchLimitError extends Error {
   override readonly name = 'WatchLimitError';
 }
@@ -78,13 +78,13 @@ class TxFilter {
   }
 }
 
-/** The match of a transaction with the watched items of a client. */
+/** Result of matching a transaction with the watched items of a client. */
 export interface Relevance {
-  /** Whether it spends an output that is watched. */
+  /** Whether the transaction spends a watched output. */
   readonly redeems: boolean;
-  /** Whether it pays to an address that is watched. */
+  /** Whether the transaction pays to a watched address. */
   readonly receives: boolean;
-  /** Its outputs that are watched from now on, in the form of `outPointKey`. */
+  /** Its outputs that become watched, in the form of `outPointKey`. */
   readonly outputs: readonly string[];
 }
 
@@ -104,7 +104,7 @@ export class Watches {
     return this.filter !== null;
   }
 
-  /** Whether transactions of blocks must be matched for it. */
+  /** Whether there are no watched items, so that transactions of blocks need no matching. */
   get isEmpty(): boolean {
     return this.received.isEmpty && this.spent.isEmpty;
   }
@@ -148,7 +148,7 @@ export class Watches {
     return { redeems, receives: outputs.length > 0, outputs };
   }
 
-  /** Extends the filter, or replaces it. Source: `handleLoadTxFilter`. */
+  /** Extends or replaces the filter. Source: `handleLoadTxFilter`. */
   loadFilter(reload: boolean, addresses: Iterable<string>, outputs: Iterable<string>): void {
     if (reload || this.filter === null) {
       this.dropFilter();

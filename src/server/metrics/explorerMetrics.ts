@@ -1,7 +1,7 @@
-/** Metrics of the web explorer: its pages and who looks at them. */
+/** Metrics of the web explorer: its pages and its viewers. */
 import type { Metrics } from './registry.js';
 
-/** The explorer as it is measured. */
+/** The part of the explorer that the metrics read. */
 export interface MeasuredExplorer {
   readonly failure: string | null;
   readonly counters: {

@@ -1,4 +1,4 @@
-/** Metrics of the indexes: how far they are, by their names. */
+/** Metrics of the indexes: the sync state of each, by name. */
 import type { BackgroundFill } from '../../index/backgroundFill.js';
 import type { Metrics } from './registry.js';
 

@@ -2,7 +2,7 @@
 import type { Mempool } from '../../mempool/mempool.js';
 import type { Metrics } from './registry.js';
 
-/** The mempool as of now, and what comes and goes from here on. */
+/** Current state of the mempool, and counts of transactions that enter and leave it. */
 export function followMempool(metrics: Metrics, mempool: Mempool): void {
   const gauge = (name: string, help: string, read: () => number): void =>
     metrics.gauge(`mempool_${name}`, help, read);

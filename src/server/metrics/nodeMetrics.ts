@@ -1,6 +1,6 @@
 /**
- * The Prometheus endpoint (`-metrics`): which metrics there are, and `/metrics` itself. Loaded only when it is asked for.
- * No authentication, to the addresses of `-rpcallowip`; the list with meanings is in docs/metrics.md.
+ * The Prometheus endpoint (`-metrics`): the selection of metrics, and `/metrics`. Loaded only if the option is on. Needs no
+ * authentication; only the addresses of `-rpcallowip` have access. docs/metrics.md lists the metrics with their meanings.
  */
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics } from 'prom-client';
@@ -29,7 +29,7 @@ import { Metrics, METRICS_PREFIX } from './registry.js';
 import { addAnswerMetrics, addServerMetrics, rpcCallMetrics } from './rpcMetrics.js';
 
 export const METRICS_PATH = '/metrics';
-/** All requests within this time get the same text, which takes milliseconds to make. Arbitrary. */
+/** Requests within this time get the same text, because creating it takes milliseconds. Arbitrary. */
 const SHARED_MS = 100;
 
 type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
@@ -37,9 +37,9 @@ type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : nev
 export interface NodeMetricsOptions {
   readonly version: string;
   readonly params: NetworkParams;
-  /** The folders on whose disks the node needs room, by name. */
+  /** Folders whose free disk space is measured, by name. */
   readonly folders: Readonly<Record<string, string>>;
-  /** What is wrong with network or chain; empty when nothing is. */
+  /** Warnings about the network or the chain; empty if there are none. */
   readonly warnings: () => string;
 }
 
@@ -52,7 +52,7 @@ export class NodeMetrics {
   constructor({ version, params, folders, warnings }: NodeMetricsOptions) {
     const { metrics } = this;
     collectDefaultMetrics({ register: metrics.registry, prefix: METRICS_PREFIX });
-    // Gauges that are named like counters; the sums are those of the metrics without the suffix.
+    // Removes gauges that have names of counters. The metrics without the suffix have the same sums.
     for (const name of ['handles', 'requests', 'resources']) {
       metrics.registry.removeSingleMetric(`${METRICS_PREFIX}nodejs_active_${name}_total`);
     }
@@ -77,7 +77,7 @@ export class NodeMetrics {
     addAnswerMetrics(this.metrics, ...kept);
   }
 
-  /** From the chain's first block on. */
+  /** Starts to follow the chain and the mempool. Called before the first block event of the chain. */
   follow(reader: ChainReader, mempool: Mempool): void {
     this.reader = reader;
     followChain(this.metrics, reader.chain);

@@ -1,18 +1,18 @@
 /**
- * The node's own registry of metrics and the few shapes they have here. All names begin with `lbcnode_`. What can be read
- * from the node is read when a caller asks for the metrics, so that it costs nothing otherwise.
+ * The node's metrics registry, and the few kinds of metrics that it supports. All names begin with `lbcnode_`. A value that
+ * the node already has is read only when the metrics are requested, so that it costs nothing otherwise.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export const METRICS_PREFIX = 'lbcnode_';
 
-/** A value by the value of the one label. */
+/** Values of a metric by the value of its only label. */
 export type ByLabel = Iterable<readonly [label: string, value: number]>;
 
 export class Metrics {
   readonly registry = new Registry();
 
-  /** A value as of now; left out while `read` answers null. */
+  /** Adds a gauge that reads the current value; left out while `read` returns null. */
   gauge(name: string, help: string, read: () => number | null | Promise<number | null>): void {
     new Gauge({
       ...this.named(name, help),
@@ -24,7 +24,7 @@ export class Metrics {
     });
   }
 
-  /** Several values as of now, distinguished by a label. */
+  /** Adds a gauge that reads several current values, distinguished by a label. */
   labelledGauge(name: string, help: string, label: string, read: () => ByLabel): void {
     new Gauge({
       ...this.named(name, help),
@@ -36,7 +36,7 @@ export class Metrics {
     });
   }
 
-  /** A sum that the node keeps itself. */
+  /** Adds a counter whose sum the node already has. */
   total(name: string, help: string, read: () => number): void {
     new Counter({
       ...this.named(name, help),
@@ -47,7 +47,7 @@ export class Metrics {
     });
   }
 
-  /** Sums that the node keeps itself, distinguished by a label. */
+  /** Adds counters whose sums the node already has, distinguished by a label. */
   labelledTotal(name: string, help: string, label: string, read: () => ByLabel): void {
     new Counter({
       ...this.named(name, help),
@@ -59,7 +59,7 @@ export class Metrics {
     });
   }
 
-  /** A count of events. */
+  /** Adds a counter of events. */
   counter(name: string, help: string): Counter {
     return new Counter(this.named(name, help));
   }

@@ -1,4 +1,4 @@
-/** A block that was connected or disconnected, with what is reported about it; each part is made once, when it is asked for. */
+/** A connected or disconnected block with its notification data. Each part is created once, on first use. */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import type { ParsedBlock } from '../../primitives/blockView.js';
 import type { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
@@ -16,13 +16,13 @@ export class BlockNotice {
   readonly hash: Bytes;
   readonly raw: Buffer;
   readonly parsed: ParsedBlock;
-  /** Else it was disconnected. */
+  /** Whether the block was connected; otherwise it was disconnected. */
   readonly isConnected: boolean;
   private readonly block: ConnectedBlock;
   private readonly metadata: ClaimMetadata | null;
   private made: { claims?: readonly ClaimNotice[]; json?: string } = {};
 
-  /** `metadata` shows what claims say, where that is told. */
+  /** `metadata` decodes the content of claims, if notifications include it. */
   constructor(block: ConnectedBlock, isConnected: boolean, metadata: ClaimMetadata | null = null) {
     this.block = block;
     this.metadata = metadata;
@@ -38,13 +38,13 @@ export class BlockNotice {
     return this.isConnected ? 'connected' : 'disconnected';
   }
 
-  /** What the block did to claims, in order; of a disconnected block in the reverse order. */
+  /** Claim events of the block in order; for a disconnected block in reverse order. */
   get claims(): readonly ClaimNotice[] {
     const { block, metadata } = this;
     return (this.made.claims ??= claimNotices(block, this.isConnected, metadata && { block, metadata }));
   }
 
-  /** The numbers of its transactions in the order of telling, which is that of the block in both cases. */
+  /** Positions of its transactions in the order of notification. This is the block's order, also for a disconnected block. */
   *transactions(): Generator<number> {
     for (let tx = 0; tx < this.parsed.txCount; tx++) yield tx;
   }

@@ -1,6 +1,6 @@
 /**
- * The message about one thing that a block did to a claim, a support or a name: the same for every way of telling it, and
- * as `getblockevents` answers it (`rpc/format/claimEvents.ts`).
+ * The message about one event of a claim, a support or a name. All notification channels send the same message, and
+ * `getblockevents` returns it (`rpc/format/claimEvents.ts`).
  */
 import type { ClaimEvent } from '../../claimtrie/types.js';
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
@@ -19,13 +19,13 @@ export class ClaimNotice {
     this.make = make;
   }
 
-  /** The message, made when it is asked for: a block may have many, and values take long to decode. */
+  /** The message, created on demand: a block may have many, and decoding values is slow. */
   get json(): string {
     return (this.made ??= this.make());
   }
 }
 
-/** For a block that was disconnected the list is reversed: what came last is disconnected first. */
+/** For a disconnected block the list is reversed: the last event is undone first. */
 export function claimNotices(
   { hash, height, claimEvents }: Pick<ConnectedBlock, 'hash' | 'height' | 'claimEvents'>,
   isConnected: boolean,

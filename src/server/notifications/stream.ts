@@ -1,11 +1,10 @@
 /**
- * One stream of what happens to chain and mempool, for those that tell others of it. Owns only the listeners.
- *
- * Order: everything is told in the turn in which it happened, so that the order of telling is that of commits and nothing
- * is in between to be lost. Of a step of the chain that is: each disconnected block, the tip first, then each connected
- * one, each after what the mempool lost to it, then what the mempool got back of disconnected blocks, then the new tip. A
- * listener that cannot deliver at once keeps a bounded queue of its own: the chain waits for its work, but not for its
- * subscribers.
+ * A single stream of chain and mempool events for the notification channels. Owns only the listeners. Order: each event is
+ * reported in the event loop turn in which it happens. So the events are in commit order, and none can be lost. The order
+ * within one step of the chain is: the disconnected blocks from the tip down, the connected blocks, the transactions that
+ * return to the mempool, and the new tip. Transactions that leave the mempool because of a block are reported before this
+ * block. A listener that cannot deliver immediately has its own bounded queue: the chain waits for the listener's work, but
+ * not for its subscribers.
  */
 import type { Chain } from '../../chain/chain.js';
 import type { ChainEventMap } from '../../chain/chainEvents.js';
@@ -19,15 +18,15 @@ export type AddedTransaction = readonly [entry: MempoolEntry, bytes: Buffer];
 export type RemovedTransaction = Parameters<Required<MempoolListener>['removed']>;
 export type TipNotice = ChainEventMap['tipChanged'];
 
-/** What throws is logged and compared with no other caller. */
+/** A listener of the stream. Its exceptions are logged and do not affect other listeners. */
 export interface NotificationListener {
-  /** A block was connected or disconnected, and with it its transactions and claims. */
+  /** Called when a block was connected or disconnected, including its transactions and claims. */
   blockChanged?(block: BlockNotice): void;
-  /** The chain is at a new tip; the block was reported before, unless blocks were only disconnected. */
+  /** Called when the tip has changed. Its block was reported before, unless blocks were only disconnected. */
   tipChanged?(tip: TipNotice): void;
   transactionAdded?(...added: AddedTransaction): void;
   transactionRemoved?(...removed: RemovedTransaction): void;
-  /** Resolves when its own work on what it was told is done; it waits for no one else. */
+  /** Resolves when the listener's own work is done. It does not wait for subscribers. */
   settled?(): Promise<void>;
 }
 
@@ -36,9 +35,9 @@ export interface NotificationSource {
   readonly mempool: Pick<Mempool, 'listen'>;
 }
 
-/** Where listeners learn of things. */
+/** The subscription interface for listeners. */
 export interface NotificationFeed {
-  /** The returned function ends it. */
+  /** Adds a listener. The returned function removes it. */
   listen(listener: NotificationListener): () => void;
 }
 
@@ -48,14 +47,17 @@ export class NotificationStream implements NotificationFeed {
   private readonly log: Logger;
   private readonly metadata: ClaimMetadata | null;
 
-  /** `tellsClaims`: what disconnected blocks did to claims, too. `metadata` shows what claims say, where that is told. */
+  /**
+   * `tellsClaims`: whether disconnected blocks include their claim events. `metadata` decodes the content of claims, if
+   * notifications include it.
+   */
   constructor(tellsClaims: boolean, log: Logger, metadata: ClaimMetadata | null = null) {
     this.tellsClaims = tellsClaims;
     this.log = log;
     this.metadata = metadata;
   }
 
-  /** Follows chain and mempool from here on. */
+  /** Starts to follow the chain and the mempool. */
   follow({ chain, mempool }: NotificationSource): void {
     chain.describesDisconnected ||= this.tellsClaims;
     chain.events.on('blockDisconnected', (block) => {

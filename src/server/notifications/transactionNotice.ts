@@ -1,4 +1,4 @@
-/** The message about one transaction, unconfirmed or of a block, and the output scripts that it concerns. */
+/** The message about one transaction, unconfirmed or in a block, and the output scripts that the transaction involves. */
 import { hash160, sha256 } from '../../crypto/hash.js';
 import { hasPublicKeySize } from '../../crypto/ecdsaEncoding.js';
 import type { MempoolEntry } from '../../mempool/mempoolReader.js';
@@ -38,18 +38,18 @@ import type { BlockNotice } from './blockNotice.js';
 
 const VIRTUAL_SCALE = 4;
 
-/** Transaction `tx` of a block as it goes over the wire: with its witness, or without (`-rpcserialversion=0`). */
+/** Serialized transaction `tx` of a block: with its witness, or without (`-rpcserialversion=0`). */
 export function serializedTx({ raw, parsed }: BlockNotice, tx: number, withWitness: boolean): Buffer {
   const bytes = txBytes(raw, parsed, tx);
   const hasWitness = (parsed.txs[tx * TX_STRIDE + TX_FLAGS]! & TX_HAS_WITNESS) !== 0;
-  // A copy: a message that waits for its reader must not keep the whole block.
+  // A copy, so that a queued message does not keep the whole block in memory.
   return hasWitness && withWitness ? Buffer.from(bytes) : Buffer.from(withoutWitness(bytes));
 }
 
 export class TransactionNotice {
   private readonly raw: Buffer;
   private readonly fields: Readonly<Record<string, JsonOut | undefined>>;
-  /** The parsed bytes that hold it, and its number there. */
+  /** The parsed bytes that contain the transaction, and its position in them. */
   private readonly parse: () => { bytes: Buffer; parsed: ParsedBlock; tx: number };
   private made: { json?: string; jsonWithHex?: string; scripts?: ReadonlySet<string> } = {};
 
@@ -59,7 +59,7 @@ export class TransactionNotice {
     this.parse = parse;
   }
 
-  /** A transaction that came into the mempool, or left it for a reason. */
+  /** A transaction that entered the mempool, or left it for a reason. */
   static unconfirmed(entry: MempoolEntry, bytes: Buffer, reason?: RemovalReason): TransactionNotice {
     const fields = {
       event: reason === undefined ? 'added' : 'removed',
@@ -100,14 +100,14 @@ export class TransactionNotice {
     return (this.made.json ??= stringifyJson(this.fields));
   }
 
-  /** The message with the transaction itself. */
+  /** The message including the serialized transaction. */
   get jsonWithHex(): string {
     return (this.made.jsonWithHex ??= stringifyJson({ ...this.fields, hex: toHex(this.raw) }));
   }
 
   /**
-   * The output scripts that it concerns, in latin1: those of its outputs, with and without a claim prefix, and those
-   * that its inputs show by what unlocks them. A bare key or bare multisig that is spent does not show in an input.
+   * The output scripts that the transaction involves, as latin1: those of its outputs, with and without a claim prefix, and
+   * those that its inputs reveal. An input that spends a bare public key or bare multisig does not reveal the script.
    */
   get scripts(): ReadonlySet<string> {
     return (this.made.scripts ??= this.findScripts());
@@ -137,7 +137,7 @@ function keyOf(destination: Destination): string {
   return toLatin1(scriptForDestination(destination));
 }
 
-/** What an input may have unlocked, by the data it does so with. */
+/** The scripts that an input may unlock, derived from its unlocking data. */
 function unlocked(bytes: Buffer, parsed: ParsedBlock, input: number): Destination[] {
   if (parsed.inputs[input * INPUT_STRIDE + INPUT_SCRIPT_LENGTH] === 0) {
     const last = witnessTopAt(bytes, parsed, input, 1)[0];

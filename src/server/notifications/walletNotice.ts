@@ -1,7 +1,6 @@
 /**
- * What is reported about wallets that are open: their transactions, with confirmations as far as a caller wants to be
- * notified of them, their balances, and what blocks do to their claims and supports. The messages are described in
- * docs/notifications.md.
+ * Notifications about open wallets: their transactions up to the requested number of confirmations, their balances, and
+ * events of their claims and supports. docs/notifications.md describes the messages.
  */
 import { hashToHex, fromLatin1, toLatin1 } from '../../util/bytes.js';
 import { coins } from '../../util/json/json.js';
@@ -16,14 +15,17 @@ import type { NotificationListener, RemovedTransaction } from './stream.js';
 
 export interface WalletNotice {
   readonly wallet: string;
-  /** Confirmations that it reports: a subscriber that wants fewer does not get it. At most 1 of what is always told. */
+  /**
+   * Number of confirmations in the message. Subscribers that requested fewer do not get it. It is at most 1 for messages
+   * that all subscribers get.
+   */
   readonly depth: number;
   /** The message. */
   readonly json: string;
 }
 
 export interface WalletAudience {
-  /** Up to how many confirmations a caller wants to be notified of; 0 when no one listens to the wallet. */
+  /** Maximum number of confirmations that a subscriber of the wallet requested; 0 if there is no subscriber. */
   depthWanted(wallet: string): number;
   tell(notice: WalletNotice): void;
 }
@@ -31,7 +33,7 @@ export interface WalletAudience {
 export class WalletWatch implements NotificationListener {
   private readonly wallets: Pick<Wallets, 'all' | 'caughtUp'>;
   private readonly audience: WalletAudience;
-  /** What is to be looked at once this turn is over. */
+  /** Wallets to check after this event loop turn. */
   private readonly changed = new Set<Wallet>();
   private blocks: BlockNotice[] = [];
   private isWaiting = false;
@@ -49,7 +51,7 @@ export class WalletWatch implements NotificationListener {
     });
   }
 
-  /** Which claims of a block are the wallets' is known once they have looked at it. */
+  /** Stores the block for later, because the wallets must process it before their claims are known. */
   blockChanged(block: BlockNotice): void {
     if (!this.wallets.all().some(({ name }) => this.audience.depthWanted(name) > 0)) return;
     this.blocks.push(block);
@@ -65,11 +67,11 @@ export class WalletWatch implements NotificationListener {
     }
   }
 
-  /** The wallet is at another tip. */
+  /** Reports transactions with a new number of confirmations, after the wallet has followed the chain to a new tip. */
   private tellDepths(wallet: Wallet): void {
     wallet.events.finish();
     const wanted = this.audience.depthWanted(wallet.name);
-    // What was mined matures, and what waited for a height does not any more.
+    // At a new tip, coinbase outputs mature and transactions with a lock height become final, which changes the balance.
     this.look(wallet);
     const { followedHeight, ledger, node } = wallet;
     for (let depth = 2; depth <= wanted && depth <= followedHeight + 1; depth++) {
@@ -79,9 +81,9 @@ export class WalletWatch implements NotificationListener {
     }
   }
 
-  /** What left the mempool is the same transaction still, but what it brings counts no more until it is in a block. */
+  /** A transaction that left the mempool is unchanged, but its outputs do not count in the balance until it is in a block. */
   transactionRemoved({ txid }: Pick<RemovedTransaction[0], 'txid'>, reason: RemovedTransaction[1]): void {
-    // What a block confirms is told with the block.
+    // A transaction that a block confirms is reported with the block.
     if (reason === 'block') return;
     const key = toLatin1(txid);
     for (const wallet of this.wallets.all())
@@ -129,7 +131,7 @@ export class WalletWatch implements NotificationListener {
     const changed = wallets.filter((one) => this.changed.has(one));
     this.changed.clear();
     for (const one of changed) {
-      // One that sends something reports it when it is done.
+      // A wallet that is sending is checked again when it is done.
       if (one.announcements.isHolding) one.announcements.whenFree(() => this.look(one));
       else this.tellBalance(one);
     }
@@ -146,7 +148,7 @@ export class WalletWatch implements NotificationListener {
     }
   }
 
-  /** When it is another than was told last. */
+  /** Reports the balance if it differs from the last reported one. */
   private tellBalance(wallet: Wallet): void {
     const { trusted, pending, immature } = balance(wallet.ledger, wallet.balanceOptions);
     const json = stringifyJson({

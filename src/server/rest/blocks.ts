@@ -22,12 +22,12 @@ import {
 } from './request.js';
 import { scriptContext, type RestCall, type RestHandler } from './resource.js';
 
-/** Most headers of one answer. */
+/** Maximum number of headers in a response. */
 const MAX_HEADERS = 2000;
-/** A text shorter than this may be a height. */
+/** Texts shorter than this may be a height. */
 const HEIGHT_CHARS = 12;
 
-/** Handler of blocks by hash, by height (negative: counted back from the tip) or by `tip`. */
+/** Handler for blocks by hash, by height (negative: counted back from the tip) or by `tip`. */
 export function blockHandler(withTransactions: boolean): RestHandler {
   return async (call) => {
     const { chain, options, params } = call.services;
@@ -87,7 +87,7 @@ function serialized({ raw }: LoadedBlock, withWitness: boolean): Buffer {
   return withWitness ? raw : formatBlock(parseBlockBytes(raw), false);
 }
 
-/** Headers of the active chain from a block on, upwards; none when the block is not on it. */
+/** Headers of the active chain from a block upwards; empty if the block is not in the active chain. */
 export async function headersHandler({ services, path }: RestCall): Promise<HttpReply> {
   const { chain } = services;
   const { param, format } = splitFormat(path);
@@ -124,7 +124,7 @@ function activeFrom({ chain }: ChainReader, first: number, count: number): numbe
   return ids;
 }
 
-/** Made before any of it is sent, so that all are of one chain. */
+/** All headers are formatted before the first is sent, so that they belong to one chain. */
 async function headerAnswers(chain: ChainReader, headers: readonly HeaderOfChain[]): Promise<JsonOut[]> {
   const answers: JsonOut[] = [];
   let since = performance.now();

@@ -1,18 +1,18 @@
 /**
- * The answers of REST in their three formats, written as the client reads them: bytes as they are, as one line of hex, or
- * as one line of JSON.
+ * REST responses in their three formats: bytes, a line of hex, or a line of JSON. They are created at the speed of the
+ * client.
  */
 import { jsonChunks, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 import { noSuchFormat, type RestError, type RestFormat } from './request.js';
 
-/** Bytes handed over at a time. */
+/** Bytes written at a time. */
 const SLICE_BYTES = 65_536;
 
-/** How a resource answers in each of its formats; only the one that was asked for is made. */
+/** Response functions of a resource by format. Only the requested format is created. */
 export type RestAnswers = Readonly<Record<RestFormat, () => HttpReply | Promise<HttpReply>>>;
 
-/** The answer in the format asked for. */
+/** The response in the requested format. */
 export function answerAs(format: RestFormat | null, answers: RestAnswers): HttpReply | Promise<HttpReply> {
   if (format === null) throw noSuchFormat();
   return answers[format]();
@@ -36,7 +36,7 @@ async function* jsonLineOf(value: JsonOut): AsyncGenerator<string> {
   yield '\n';
 }
 
-/** The bytes must not change while they are sent. */
+/** A reply of bytes. The caller must not change them while they are sent. */
 export function binaryReply(bytes: Buffer): HttpReply {
   return {
     status: 200,
@@ -59,7 +59,7 @@ export function jsonReply(value: JsonOut): HttpReply {
   return { status: 200, contentType: 'application/json', chunks: jsonLineOf(value) };
 }
 
-/** What the path named comes back as it came, a byte a character. Source: `RESTERR`. */
+/** An error response. It repeats the text of the path unchanged, as latin1. Source: `RESTERR`. */
 export function errorReply({ status, message }: Pick<RestError, 'message'> & { status: number }): HttpReply {
   const bytes = Buffer.from(`${message}\r\n`, 'latin1');
   return { status, contentType: 'text/plain', lengthBytes: bytes.length, chunks: bytesOf(bytes) };

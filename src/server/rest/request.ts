@@ -1,6 +1,6 @@
 /**
- * What the paths of REST requests say: the format behind the last dot, hashes, numbers; and the refusals. Paths are taken
- * byte for byte as they came, a byte a character, nothing decoded. Source: lbrycrd rest.cpp, utilstrencodings.cpp.
+ * Parsing of REST paths: the format after the last dot, hashes, numbers, and the errors. Paths are latin1 strings of the
+ * received bytes, without decoding. Source: lbrycrd rest.cpp, utilstrencodings.cpp.
  */
 import { hashFromHex, isHex } from '../../util/bytes.js';
 import { AT_ONCE_SIZE, type Slices } from '../../util/slices.js';
@@ -8,7 +8,7 @@ import { AT_ONCE_SIZE, type Slices } from '../../util/slices.js';
 export const REST_FORMATS = ['bin', 'hex', 'json'] as const;
 export type RestFormat = (typeof REST_FORMATS)[number];
 
-/** A request that is answered with an error: its HTTP status and the line of text. */
+/** An error response to a request: its HTTP status and its line of text. */
 export class RestError extends Error {
   override readonly name = 'RestError';
   readonly status: 400 | 404 | 503;
@@ -22,13 +22,13 @@ export class RestError extends Error {
 export const badRequest = (message: string): RestError => new RestError(400, message);
 export const notFound = (message: string): RestError => new RestError(404, message);
 
-/** The answer where the path names no format, or one that the resource does not have. */
+/** The error if the path has no format, or one that the resource does not support. */
 export const noSuchFormat = (available = REST_FORMATS.map((format) => `.${format}`).join(', ')): RestError =>
   notFound(`output format not found (available: ${available})`);
 
 /**
- * Takes the format off a path. What follows the last dot and is not a format (a query included) stays, with format null; a
- * dot at the very end goes. Source: `ParseDataFormat`.
+ * Splits the format off a path. An unknown format (also with a query) stays in the path, and the format is null. A final dot
+ * is removed. Source: `ParseDataFormat`.
  */
 export function splitFormat(path: string): { param: string; format: RestFormat | null } {
   const dot = path.lastIndexOf('.');
@@ -39,18 +39,18 @@ export function splitFormat(path: string): { param: string; format: RestFormat |
   return format === undefined ? { param: path, format: null } : { param, format };
 }
 
-/** A hash in wire order from exactly 64 hex digits, else null. Source: `ParseHashStr`. */
+/** Parses exactly 64 hex digits into a hash in wire order; null for other texts. Source: `ParseHashStr`. */
 export function parseHash(text: string): Buffer | null {
   return text.length === 64 && isHex(text) ? hashFromHex(text) : null;
 }
 
-/** The integer that a text begins with, after white space; 0 when there is none. Source: `strtol`. */
+/** The integer at the start of a text, after white space; 0 if there is none. Source: `strtol`. */
 export function leadingInteger(text: string): number {
   const digits = /^[ \f\n\r\t\v]*([+-]?[0-9]+)/.exec(text)?.[1];
   return digits === undefined ? 0 : Number(digits) + 0;
 }
 
-/** A text that is a 32-bit integer and nothing else, or null. Source: `ParseInt32`. */
+/** Parses a text that is only a 32-bit integer; null for other texts. Source: `ParseInt32`. */
 export function parseInt32(text: string): number | null {
   if (!/^[+-]?[0-9]+$/.test(text)) return null;
   const number = Number(text);
@@ -63,7 +63,7 @@ const DIGIT_VALUES: readonly number[] = Array.from({ length: 256 }, (_, byte) =>
 });
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || (byte! >= 0x09 && byte! <= 0x0d);
 
-/** Bytes from pairs of hex digits with white space between them, up to the first that is neither. Source: `ParseHex`. */
+/** Decodes pairs of hex digits, optionally separated by white space, up to the first other character. Source: `ParseHex`. */
 export function* decodeLeadingHex(text: Uint8Array): Slices<Buffer> {
   const bytes = Buffer.allocUnsafe(text.length >> 1);
   let length = 0;

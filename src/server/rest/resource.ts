@@ -1,4 +1,4 @@
-/** What a REST resource is: a handler of the paths that begin with its prefix, and what handlers may ask of the node. */
+/** Types of a REST resource: a handler of the paths with its prefix, and the node data for handlers. */
 import { scriptContextOf } from '../../rpc/format/scriptContext.js';
 import type { ScriptContext } from '../../rpc/format/script.js';
 import type { RpcContext } from '../../rpc/declare/method.js';
@@ -10,26 +10,26 @@ import type { HttpReply } from '../replyStream.js';
 export interface RestCall {
   readonly services: RpcServices;
   readonly table: MethodTable;
-  /** What follows the prefix, query included. */
+  /** The path after the prefix, including the query. */
   readonly path: string;
-  /** The body; empty for a GET. */
+  /** Request body; empty for a GET. */
   readonly body: Buffer;
-  /** Aborted when the client goes away or the node stops. */
+  /** Aborted when the client disconnects or the node stops. */
   readonly signal: AbortSignal;
   readonly outOfTurn: RpcContext['outOfTurn'];
 }
 
-/** Throws `RestError` for what is answered with an error. */
+/** Handles a request. Throws `RestError` for an error response. */
 export type RestHandler = (call: RestCall) => HttpReply | Promise<HttpReply>;
 
-/** REST is the reference's: it answers in no other profile. */
+/** REST always uses the profile of the reference. */
 const PROFILE = 'lbrycrd';
 
 export function scriptContext({ services }: RestCall): ScriptContext {
   return scriptContextOf(services, PROFILE);
 }
 
-/** In which methods answer what a resource shows. */
+/** Context in which RPC methods create the data of a resource. */
 export function rpcContext({ services, table, signal, outOfTurn }: RestCall): RpcContext {
   return {
     profile: PROFILE,

@@ -1,6 +1,6 @@
 /**
- * The REST interface (`-rest`): which resource a path belongs to, warm-up, and what becomes of failures. Without
- * authentication, to the addresses of `-rpcallowip`, in the work queue of RPC. Source: lbrycrd rest.cpp, httpserver.cpp.
+ * The REST interface (`-rest`): the routing of paths, warm-up, and error handling. Needs no authentication; only the
+ * addresses of `-rpcallowip` have access. Requests use the work queue of RPC. Source: lbrycrd rest.cpp, httpserver.cpp.
  */
 import type { FastifyInstance } from 'fastify';
 import { RpcError } from '../../rpc/declare/errors.js';
@@ -20,13 +20,13 @@ import { utxosHandler } from './utxos.js';
 export interface RestDeps {
   readonly services: RpcServices;
   readonly table: MethodTable;
-  /** Reason why the node cannot answer yet; null once it can. */
+  /** Reason why the node cannot serve requests yet; null once it can. */
   readonly warmupStatus: () => string | null;
-  /** Notified of every exception that is not an answer. */
+  /** Called with every unexpected exception. */
   readonly onException: (error: unknown, what: string) => void;
 }
 
-/** The first prefix that a path begins with decides, whatever follows it. */
+/** Resources by prefix. The first prefix that matches the path is used. */
 const RESOURCES: readonly (readonly [prefix: string, handler: RestHandler])[] = [
   ['/rest/tx/', transactionHandler],
   ['/rest/block/notxdetails/', blockHandler(false)],

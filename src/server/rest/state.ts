@@ -15,7 +15,7 @@ function requireJson({ path }: RestCall): void {
   if (splitFormat(path).format !== 'json') throw noSuchFormat('json');
 }
 
-/** Answers what a method without parameters answers. */
+/** Handler that returns the result of an RPC method without parameters. */
 function methodHandler(method: RpcMethod): RestHandler {
   return async (call) => {
     requireJson(call);

@@ -1,4 +1,4 @@
-/** `/rest/tx/…`: a transaction wherever it is found. Source: lbrycrd rest.cpp `rest_tx`. */
+/** `/rest/tx/…`: a transaction of the mempool or of a block. Source: lbrycrd rest.cpp `rest_tx`. */
 import { formatTransaction } from '../../primitives/transaction.js';
 import { findTransaction } from '../../rpc/lookup/blockLookup.js';
 import { rawTransactionAnswer, shownTransaction, transactionAnswer } from '../../rpc/format/transaction.js';
@@ -25,7 +25,7 @@ export async function transactionHandler(call: RestCall): Promise<HttpReply> {
       jsonReply({
         ...transactionAnswer(shownTransaction(tx), scriptContext(call)),
         blockhash: block === NO_HEADER ? undefined : hashToHex(services.chain.headers.hash(block)),
-        // With witness whatever -rpcserialversion says.
+        // Always with the witness, even with -rpcserialversion=0.
         hex: rawTransactionAnswer(tx, true),
       }),
   });

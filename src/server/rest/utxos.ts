@@ -1,6 +1,6 @@
 /**
- * `/rest/getutxos`: which of some outputs are unspent, and what they hold. The outputs are named by the path or by a
- * posted body. Source: BIP64; lbrycrd rest.cpp `rest_getutxos`.
+ * `/rest/getutxos`: reports which of the requested outputs are unspent, and their contents. The path or the request body
+ * names the outputs. Source: BIP64; lbrycrd rest.cpp `rest_getutxos`.
  */
 import type { RpcServices } from '../../interfaces/services.js';
 import { scriptAnswer } from '../../rpc/format/script.js';
@@ -23,7 +23,7 @@ import {
 import { scriptContext, type RestCall } from './resource.js';
 import { MAX_OUTPOINTS, parseUtxoRequest, TooManyOutPoints, type UtxoRequest } from './utxosRequest.js';
 
-/** The height of what is not in a block yet. Source: `MEMPOOL_HEIGHT`. */
+/** Height of unconfirmed outputs. Source: `MEMPOOL_HEIGHT`. */
 const MEMPOOL_HEIGHT = 0x7fffffff;
 
 interface UnspentOutput {
@@ -32,11 +32,11 @@ interface UnspentOutput {
   readonly script: Bytes;
 }
 
-/** What was found, as of one tip. */
+/** The found outputs, all at the same tip. */
 interface Found {
   readonly height: number;
   readonly tipHash: Bytes;
-  /** One for each output asked for. */
+  /** One entry for each requested output. */
   readonly outputs: readonly (UnspentOutput | null)[];
 }
 
@@ -49,7 +49,7 @@ export async function utxosHandler(call: RestCall): Promise<HttpReply> {
   });
   if (request.outPoints.length > MAX_OUTPOINTS) throw tooMany(request.outPoints.length);
   const { services } = call;
-  // The tip, the coins and the mempool stand still meanwhile.
+  // The tip, the UTXO set and the mempool do not change during the look-up.
   const found = await services.chain.chain.exclusively(() => findOutputs(services, request));
   return answerAs(request.format, {
     bin: () => binaryReply(serialized(found)),
@@ -58,7 +58,7 @@ export async function utxosHandler(call: RestCall): Promise<HttpReply> {
   });
 }
 
-/** What is asked, in the order of checks by which the reference finds fault. */
+/** Parses the request. The checks are in the order of the reference. */
 async function readRequest({ path, body }: RestCall): Promise<UtxoRequest & { format: RestFormat }> {
   const { param, format } = splitFormat(path);
   const parts = param.length > 1 ? param.slice(1).split('/') : [];
@@ -79,7 +79,7 @@ async function readRequest({ path, body }: RestCall): Promise<UtxoRequest & { fo
   return { ...request, format };
 }
 
-/** `checkmempool/<txid>-<n>/<txid>-<n>/…`, the first part being optional. */
+/** Parses `checkmempool/<txid>-<n>/<txid>-<n>/…`. The first part is optional. */
 function namedOutPoints(parts: readonly string[]): UtxoRequest {
   const checkMempool = parts[0] === 'checkmempool';
   const outPoints = parts.slice(checkMempool ? 1 : 0).map(parseOutPoint);
@@ -88,8 +88,8 @@ function namedOutPoints(parts: readonly string[]): UtxoRequest {
 }
 
 /**
- * Of the digits of an id the last 64 count, and missing ones are zeros. QUIRK: without a dash the text is both id and
- * number.
+ * Parses an output. Only the last 64 digits of an id are used, and missing digits are zeros. QUIRK: without a dash the text
+ * is both id and number.
  */
 function parseOutPoint(text: string): Buffer {
   const dash = text.indexOf('-');
@@ -129,7 +129,8 @@ function serialized({ height, tipHash, outputs }: Found): Buffer {
   });
   const unspent = outputs.filter(isFound);
   const writer = new Writer().i32(height).raw(tipHash).varBytes(bitmap).compactSize(unspent.length);
-  // The first number stands where BIP64 has the version of the transaction, which no one keeps.
+  // The first number of each output is the transaction version in BIP64. It is 0, because transaction versions are not
+  // stored.
   for (const { height: at, amountSat, script } of unspent) {
     writer.u32(0).u32(at).i64(amountSat).varBytes(script);
   }

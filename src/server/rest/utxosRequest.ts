@@ -2,13 +2,13 @@
 import { Reader, ReadError } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 
-/** What is asked for: outputs as 36 bytes each, and whether the mempool counts. */
+/** The requested outputs, 36 bytes each, and whether to include the mempool. */
 export interface UtxoRequest {
   readonly checkMempool: boolean;
   readonly outPoints: readonly Buffer[];
 }
 
-/** More outputs are named than one request may have. */
+/** Thrown if a request names too many outputs. */
 export class TooManyOutPoints extends Error {
   override readonly name = 'TooManyOutPoints';
   readonly count: number;
@@ -19,11 +19,11 @@ export class TooManyOutPoints extends Error {
   }
 }
 
-/** Most outputs of one request. */
+/** Maximum number of outputs in a request. */
 export const MAX_OUTPOINTS = 15;
 const OUTPOINT_BYTES = 36;
 
-/** Reads a switch and a list of outputs; what follows them is left. Throws `ReadError`, `TooManyOutPoints`. */
+/** Reads a boolean and a list of outputs, and ignores the bytes after them. Throws `ReadError`, `TooManyOutPoints`. */
 function readRequest(reader: Reader, isWhole: boolean): UtxoRequest {
   const checkMempool = reader.u8() !== 0;
   const count = reader.compactSize();
@@ -45,12 +45,10 @@ function readOrNull(bytes: Buffer, isWhole: boolean): UtxoRequest | null {
 }
 
 /**
- * The bytes, not empty, as they are posted; null when they cannot be read. Throws `TooManyOutPoints`.
- *
- * QUIRK: the reference puts the length of the body in front of it before it reads, so that the first byte of the length
- * is the switch, and the body itself begins with the number of outputs. Callers that have found this out are served as
- * there. But a body that is a request of BIP64 from its first byte to its last is taken as one: the reference would
- * answer for outputs that no one named.
+ * Parses a posted body, which must not be empty; null if it is invalid. Throws `TooManyOutPoints`. QUIRK: the reference puts
+ * the length of the body in front of it before parsing. So the first byte of the length is the boolean, and the body itself
+ * begins with the number of outputs. Such bodies are accepted as in the reference. But a body that as a whole is a valid
+ * BIP64 request is parsed as BIP64: the reference would respond with outputs that were not requested.
  */
 export function parseUtxoRequest(bytes: Buffer): UtxoRequest | null {
   const isSwitch = bytes[0] === 0 || bytes[0] === 1;

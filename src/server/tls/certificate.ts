@@ -1,12 +1,12 @@
 /**
- * A self-signed server certificate (X.509 v3, ECDSA over P-256), as lbcd and lbcwallet make one at their first start. Owns the DER
- * encoding that it needs; it does not decode DER. Source: RFC 5280, lbcutil certgen.go `NewTLSCertPair`.
+ * A self-signed server certificate (X.509 v3, ECDSA over P-256), as lbcd and lbcwallet create one at their first start.
+ * Contains the DER encoding that it needs, but no decoding. Source: RFC 5280, lbcutil certgen.go `NewTLSCertPair`.
  */
 import { createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 
 const DAY_MS = 86_400_000;
-/** Source: lbcd rpcserver.go `genCertPair`. */
+/** Validity in days. Source: lbcd rpcserver.go `genCertPair`. */
 const VALID_DAYS = 3650;
 
 const SEQUENCE = 0x30;
@@ -18,10 +18,10 @@ const OCTET_STRING = 0x04;
 const OBJECT_IDENTIFIER = 0x06;
 const UTF8_STRING = 0x0c;
 const GENERALIZED_TIME = 0x18;
-/** `[0]` and `[3]` of the certificate: its version and its extensions. */
+/** DER tags `[0]` and `[3]` of a certificate: its version and its extensions. */
 const VERSION_FIELD = 0xa0;
 const EXTENSIONS_FIELD = 0xa3;
-/** The kinds of names in `subjectAltName`. */
+/** DER tags of the name types in `subjectAltName`. */
 const DNS_NAME = 0x82;
 const IP_ADDRESS = 0x87;
 
@@ -39,9 +39,9 @@ const OID = {
 const KEY_USAGE = Buffer.from([0x02, 0xa4]);
 
 export interface CertificateNames {
-  /** Shown in certificate viewers. */
+  /** Organization name that certificate viewers show. */
   readonly organization: string;
-  /** Host names and IP addresses for which it is valid; the first is its common name. */
+  /** Host names and IP addresses for which the certificate is valid. The first is its common name. */
   readonly hosts: readonly string[];
 }
 
@@ -78,7 +78,7 @@ function extensions(hosts: readonly string[]): Buffer[] {
   const isCertificateAuthority = der(SEQUENCE, der(BOOLEAN, Buffer.from([0xff])));
   return [
     extension(OID.keyUsage, true, der(BIT_STRING, KEY_USAGE)),
-    // A CA certificate, so that clients accept it as a root certificate.
+    // Marks a CA certificate, so that clients accept it as a root certificate.
     extension(OID.basicConstraints, true, isCertificateAuthority),
     extension(OID.subjectAltName, false, der(SEQUENCE, ...hosts.map(alternativeName))),
   ];
@@ -110,7 +110,7 @@ function nameAttribute(id: string, text: string): Buffer {
   return der(SET, der(SEQUENCE, oid(id), der(UTF8_STRING, Buffer.from(text, 'utf8'))));
 }
 
-/** 127 random bits: positive, and not zero in its first byte. */
+/** A serial number of 127 random bits: positive, and with a first byte that is not zero. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0]! & 0x7f) | 0x40;
@@ -119,7 +119,7 @@ function serialNumber(): Buffer {
 
 function time(ms: number): Buffer {
   const text = new Date(ms).toISOString().replace(/[-:T]|\.[0-9]+/g, '');
-  // RFC 5280 requires the short form until 2049.
+  // RFC 5280 requires the short form of dates until 2049.
   return Number(text.slice(0, 4)) < 2050
     ? der(0x17, Buffer.from(text.slice(2)))
     : der(GENERALIZED_TIME, Buffer.from(text));
@@ -127,7 +127,7 @@ function time(ms: number): Buffer {
 
 const oid = (hex: string): Buffer => der(OBJECT_IDENTIFIER, Buffer.from(hex, 'hex'));
 
-/** A value of DER: its tag, its length, its content. */
+/** Encodes a DER value: tag, length, content. */
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

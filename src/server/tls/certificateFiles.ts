@@ -1,6 +1,6 @@
 /**
- * The files of a server's certificate and its key. They are read at each start, and made at the first one. Owns the files that it
- * made. Source: lbcd server.go `setupRPCListeners`, lbcwallet rpcserver.go `openRPCKeyPair`.
+ * The files of a server's certificate and its key. They are read at each start, and created at the first one. Owns the files
+ * that it created. Source: lbcd server.go `setupRPCListeners`, lbcwallet rpcserver.go `openRPCKeyPair`.
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { newPrivateKey, selfSignedCertificate } from './certificate.js';
 export interface CertificatePaths {
   readonly certFile: string;
   readonly keyFile: string;
-  /** The options of the two files, for messages. */
+  /** Names of the options for the two files, for messages. */
   readonly certOption: string;
   readonly keyOption: string;
 }
@@ -25,8 +25,8 @@ export interface CertificatePair {
 }
 
 /**
- * Reads both files. Where the certificate is missing one is made, for the key that is there or for a new one. Rejects with
- * `EnvironmentError` if a file cannot be used.
+ * Reads both files. A missing certificate is created, for the existing key or for a new one. Rejects with `EnvironmentError`
+ * if a file cannot be used.
  */
 export async function openCertificate(
   paths: CertificatePaths,
@@ -59,7 +59,7 @@ async function readIfThere(file: string, option: string): Promise<string | null>
   }
 }
 
-/** Writes the key first, because a key without a certificate can be completed, but not the reverse. */
+/** Creates both files. Writes the key first: a missing certificate can be created for an existing key, but not the reverse. */
 async function makePair(
   { certFile, keyFile, certOption, keyOption }: CertificatePaths,
   present: string | null,
@@ -86,7 +86,7 @@ async function writeWhole(file: string, text: string, mode: number, option: stri
   const temporary = `${file}.tmp`;
   try {
     await mkdir(dirname(file), { recursive: true });
-    // Removed first, because an existing file would keep its mode.
+    // An existing temporary file is removed first, because it would keep its file mode.
     await rm(temporary, { force: true });
     await writeFile(temporary, text, { mode, flush: true });
     await rename(temporary, file);

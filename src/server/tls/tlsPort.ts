@@ -1,7 +1,7 @@
 /**
  * TLS and plain HTTP on one port: the first byte of a connection shows which of the two the client uses. Plain HTTP is accepted
- * from this machine only, where the connection cannot be intercepted. So lbcnode-cli and old scripts still work beside clients of
- * lbcd, which use TLS by default. Owns the handshakes; the HTTP server owns the connections.
+ * from this machine only, where the connection cannot be intercepted. So lbcnode-cli and old scripts still work, although
+ * clients of lbcd use TLS by default. Owns the handshakes; the HTTP server owns the connections.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,10 +11,10 @@ import type { CertificatePair } from './certificateFiles.js';
 
 /** The first byte of a TLS record that begins a handshake. Source: RFC 8446 section 5.1. */
 const HANDSHAKE = 0x16;
-/** How long a handshake may take. Source: lbcd rpcserver.go `rpcAuthTimeoutSeconds`. */
+/** Maximum time for a handshake. Source: lbcd rpcserver.go `rpcAuthTimeoutSeconds`. */
 const HANDSHAKE_MS = 10_000;
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
-/** The answer of Go's server to a client that uses plain HTTP. Source: net/http server.go `serve`. */
+/** The response of Go's server to a client that uses plain HTTP. Source: net/http server.go `serve`. */
 const PLAIN_REFUSED = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n';
 
 type Serve = (socket: Socket) => void;
@@ -27,7 +27,7 @@ export interface TlsPortOptions extends CertificatePair {
 export class TlsPort {
   private readonly options: TlsPortOptions;
   private readonly logger: Logger;
-  /** Connections before their HTTP phase, and rejected connections: the HTTP server does not know them. */
+  /** Connections that the HTTP server does not know: those before their HTTP phase, and rejected ones. */
   private readonly unserved = new Set<Socket>();
 
   constructor(options: TlsPortOptions, logger: Logger) {
@@ -46,7 +46,7 @@ export class TlsPort {
     const serve: Serve = (socket) => serveHttp.call(server, socket);
     const tls = this.tlsServer(serve, release);
     server.on('connection', (socket: Socket) => {
-      // A connection that another protocol gave back was classified before.
+      // A connection that another protocol handler returned was classified before.
       if (socket instanceof TLSSocket) serve(socket);
       else this.decide(socket, serve, tls);
     });
@@ -59,7 +59,7 @@ export class TlsPort {
 
   private tlsServer(serve: Serve, release: (socket: Socket) => void): TlsServer {
     const { cert, key } = this.options;
-    /** The raw connections of running handshakes, by the client's address. */
+    /** The raw connections of running handshakes, by client address. */
     const shaking = new Map<string, Socket>();
     const tls = createServer({
       cert,
@@ -89,7 +89,7 @@ export class TlsPort {
     return tls;
   }
 
-  /** Waits for the first byte. */
+  /** Waits for the first byte, and selects the protocol. */
   private decide(socket: Socket, serve: Serve, tls: TlsServer): void {
     const end = (): void => void socket.destroy();
     this.unserved.add(socket);
@@ -111,7 +111,10 @@ export class TlsPort {
     });
   }
 
-  /** Further input is read and discarded: closing with unread input would reset the connection before the client reads the answer. */
+  /**
+   * Further input is read and discarded: closing with unread input would reset the connection before the client reads the
+   * response.
+   */
   private refuse(socket: Socket): void {
     this.logger.debug('http', () => `Plain HTTP from ${placeOf(socket)} refused: the port speaks TLS`);
     const end = (): void => void socket.destroy();

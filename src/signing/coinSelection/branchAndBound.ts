@@ -1,23 +1,24 @@
 /**
- * Coins that pay a target without change: a search for the set that wastes least. Source: `SelectCoinsBnB`, after M.
+ * Coins that pay a target without change: searches for the set with the least waste. Source: `SelectCoinsBnB`, after M.
  * Erhardt, "An Evaluation of Coin Selection Strategies".
  */
 
-/** A group with what spending it costs. */
+/** A group with the costs of spending it. */
 export interface WeighedGroup {
-  /** What remains of its value when its inputs are paid for; above 0. */
+  /** Its value minus the fee for its inputs; above 0. */
   readonly effectiveSat: bigint;
-  /** What its inputs cost now, and what they would cost when there is time. */
+  /** The fees for its inputs: now, and at the long-term rate. */
   readonly feeSat: bigint;
   readonly longTermFeeSat: bigint;
 }
 
-/** The number of nodes of the tree that are visited at most. */
+/** Maximum number of nodes of the search tree that are visited. */
 const MAX_TRIES = 100_000;
 
 /**
- * The groups whose effective values sum up to at least the target and at most `toleranceSat` (the cost of change) more, with
- * the least waste found: the excess, and what their inputs cost more now than later. Null when there are none.
+ * The groups whose effective values sum up to at least the target and exceed it by at most `toleranceSat` (the cost of
+ * change), with the least waste found: the excess, plus the extra cost of their inputs now compared to later. Null if there
+ * are none.
  */
 export function branchAndBound<G extends WeighedGroup>(
   groups: readonly G[],
@@ -29,10 +30,10 @@ export function branchAndBound<G extends WeighedGroup>(
   );
   let available = pool.reduce((sum, { effectiveSat }) => sum + effectiveSat, 0n);
   if (pool.length === 0 || available < targetSat) return null;
-  // Waste only grows with each input while fees are above those of the long term.
+  // While current fees are above the long-term ones, waste only grows with each input.
   const growsWithInputs = pool[0]!.feeSat > pool[0]!.longTermFeeSat;
 
-  /** Whether each group up to here is taken. */
+  /** Whether each group so far is included. */
   const taken: boolean[] = [];
   let value = 0n;
   let waste = 0n;
@@ -58,7 +59,7 @@ export function branchAndBound<G extends WeighedGroup>(
       const next = pool[taken.length]!;
       const before = pool[taken.length - 1];
       available -= next.effectiveSat;
-      // With one like it left out already, taking this one gives nothing new.
+      // If an equal group has been left out already, including this one gives no new set.
       const isEqualToSkipped =
         taken[taken.length - 1] === false &&
         before?.effectiveSat === next.effectiveSat &&
@@ -74,7 +75,7 @@ export function branchAndBound<G extends WeighedGroup>(
       available += pool[taken.length]!.effectiveSat;
     }
     if (taken.length === 0) break;
-    // The last that was taken is left out next.
+    // The last included group is left out next.
     taken[taken.length - 1] = false;
     const last = pool[taken.length - 1]!;
     value -= last.effectiveSat;

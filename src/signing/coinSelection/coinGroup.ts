@@ -1,27 +1,27 @@
 /**
- * Coins that are spent together or not at all, and what makes them fit to be spent. Pure: no wallet and no chain. Source:
- * `OutputGroup`, `CoinEligibilityFilter`.
+ * Groups of coins that are spent only together, and their eligibility for spending. Pure: independent of wallet and chain.
+ * Source: `OutputGroup`, `CoinEligibilityFilter`.
  */
 
-/** An unspent output as selection sees it. */
+/** An unspent output for coin selection. */
 export interface Selectable {
   readonly valueSat: bigint;
-  /** Virtual size of the input that spends it, signed; −1 when no one knows. */
+  /** Virtual size of the signed input that spends it; −1 if unknown. */
   readonly inputSizeBytes: number;
 }
 
-/** Depth and ancestors of a coin. */
+/** Confirmations and mempool ancestors of a coin. */
 export interface CoinStanding {
   /** Confirmations; 0 in the mempool. */
   readonly depth: number;
   /** Whether its transaction spends coins of the wallet. */
   readonly isFromMe: boolean;
-  /** Relatives of its transaction in the mempool, itself counted; 0 when it is confirmed. */
+  /** Mempool ancestors of its transaction, including itself; 0 if it is confirmed. */
   readonly ancestors: number;
   readonly descendants: number;
 }
 
-/** How well confirmed coins must be to be spent, and how long a chain of unconfirmed ones may get. */
+/** The required confirmations of coins, and the maximum length of a chain of unconfirmed ones. */
 export interface Eligibility {
   readonly minDepthMine: number;
   readonly minDepthTheirs: number;
@@ -29,7 +29,7 @@ export interface Eligibility {
   readonly maxDescendants: number;
 }
 
-/** Most coins of one destination in a group (`-avoidpartialspends`): more would make transactions too large. */
+/** Maximum number of coins of one destination in a group (`-avoidpartialspends`): more would make transactions too large. */
 export const GROUP_MAX_COINS = 10;
 
 export class CoinGroup<C extends Selectable> {
@@ -51,8 +51,8 @@ export class CoinGroup<C extends Selectable> {
     this.valueSat += coin.valueSat;
     this.depth = Math.min(this.depth, depth);
     this.isFromMe &&= isFromMe;
-    // A transaction that spends all of them has at most this many ancestors, and the longest line of descendants is one
-    // coin's.
+    // A transaction that spends the whole group has at most this many ancestors. For descendants, the maximum over its
+    // coins is used.
     this.ancestors += ancestors;
     this.descendants = Math.max(this.descendants, descendants);
   }

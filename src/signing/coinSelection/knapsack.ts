@@ -1,7 +1,7 @@
-/** Coins for a target with change: sums near the target found by chance. Source: `KnapsackSolver`. */
+/** Coins for a target with change: random sums near the target. Source: `KnapsackSolver`. */
 import { shuffle, type Chance } from './random.js';
 
-/** The least change that is aimed at, and that is made at all once fees are paid. */
+/** Change amount that the selection aims at; also the minimum change after fees. */
 export const MIN_CHANGE_SAT = 1_000_000n;
 export const MIN_FINAL_CHANGE_SAT = MIN_CHANGE_SAT / 2n;
 
@@ -11,7 +11,7 @@ interface Valued {
   readonly valueSat: bigint;
 }
 
-/** Groups that pay the target, with change of at least `MIN_CHANGE_SAT` where that can be; null when they do not suffice. */
+/** Groups that pay the target, with change of at least `MIN_CHANGE_SAT` if possible; null when the funds are insufficient. */
 export function knapsack<G extends Valued>(
   targetSat: bigint,
   groups: readonly G[],
@@ -42,8 +42,8 @@ export function knapsack<G extends Valued>(
 }
 
 /**
- * A set whose sum is as little above the target as chance finds. Sums are doubles: where they would not be exact, they are
- * counted in larger units, values rounded down and the target up. Source: `ApproximateBestSubset`.
+ * A randomly found set whose sum exceeds the target as little as possible. Sums are doubles: if they would not be exact,
+ * larger units are used, with values rounded down and the target rounded up. Source: `ApproximateBestSubset`.
  */
 function nearSum(
   groups: readonly Valued[],
@@ -64,7 +64,7 @@ function nearSum(
     taken.fill(0);
     let sum = 0;
     let isReached = false;
-    // First about half of them, then whatever was left out.
+    // First pass: about half of the groups at random; second pass: the groups left out.
     for (let pass = 0; pass < 2 && !isReached; pass++) {
       for (let i = 0; i < count; i++) {
         if (pass === 0 ? !chance.flip() : taken[i] === 1) continue;
@@ -78,7 +78,7 @@ function nearSum(
         }
         sum -= values[i]!;
         taken[i] = 0;
-        // Whatever follows makes no better sum: values descend.
+        // Later values cannot give a better sum: values are in descending order.
         if (sum + least >= bestSum) break;
       }
     }

@@ -1,10 +1,10 @@
-/** Chance for coin selection: fast, seeded by the system, replaceable in tests. Keys are never made of it. */
+/** Random numbers for coin selection: fast, seeded by the system, replaceable in tests. Never used for keys. */
 import { randomBytes } from 'node:crypto';
 
 export interface Chance {
   /** Heads or tails. */
   flip(): boolean;
-  /** A whole number from 0 up to, not including, `count`. */
+  /** An integer from 0 up to but not including `count`. */
   below(count: number): number;
 }
 
@@ -23,7 +23,7 @@ export class FastChance implements Chance {
     this.a = view.getUint32(0);
     this.b = view.getUint32(4);
     this.c = view.getUint32(8);
-    // Not all may be zero.
+    // The state must not be all zeros.
     this.d = view.getUint32(12) | 1;
   }
 
@@ -52,7 +52,7 @@ export class FastChance implements Chance {
   }
 
   below(count: number): number {
-    // Values beyond the last whole multiple would prefer small numbers.
+    // Values above the last whole multiple are discarded, since they would favour small numbers.
     const end = 0x1_0000_0000 - (0x1_0000_0000 % count);
     for (;;) {
       const value = this.next();
@@ -61,7 +61,7 @@ export class FastChance implements Chance {
   }
 }
 
-/** Brings items into an order by chance, in place. */
+/** Shuffles items in place. */
 export function shuffle<T>(items: T[], chance: Chance): T[] {
   for (let i = items.length - 1; i > 0; i--) {
     const other = chance.below(i + 1);

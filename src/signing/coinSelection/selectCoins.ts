@@ -1,6 +1,6 @@
 /**
- * Which coins pay: confirmed ones first, then own change, then ever longer chains of unconfirmed transactions. Pure.
- * Source: `CWallet::SelectCoins`, `SelectCoinsMinConf`.
+ * Selects the coins to pay with: confirmed ones first, then own change, then longer and longer chains of unconfirmed
+ * transactions. Pure. Source: `CWallet::SelectCoins`, `SelectCoinsMinConf`.
  */
 import { branchAndBound, type WeighedGroup } from './branchAndBound.js';
 import type { CoinGroup } from './coinGroup.js';
@@ -11,21 +11,21 @@ import type { Chance } from './random.js';
 export interface SelectionOptions {
   /** Whether own change may be spent before it is confirmed (`-spendzeroconfchange`). */
   readonly spendsUnconfirmedChange: boolean;
-  /** The mempool's limits of relatives (`-limitancestorcount`, `-limitdescendantcount`). */
+  /** The mempool's limits of ancestors and descendants (`-limitancestorcount`, `-limitdescendantcount`). */
   readonly maxAncestors: number;
   readonly maxDescendants: number;
-  /** Whether coins that would exceed those limits are left alone (`-walletrejectlongchains`). */
+  /** Whether coins that would exceed those limits are excluded (`-walletrejectlongchains`). */
   readonly rejectsLongChains: boolean;
 }
 
-/** What a payment without change is weighed by; fees are in satoshis for a virtual size. */
+/** Cost parameters for a payment without change; fees are in satoshis for a virtual size. */
 export interface ExactPayment {
   feeFor(sizeBytes: number): bigint;
-  /** The fee at a rate that gets a transaction confirmed within a week. */
+  /** The fee at a rate with which a transaction confirms within a week. */
   longTermFeeFor(sizeBytes: number): bigint;
-  /** What making and spending change would cost. */
+  /** The cost of creating and spending change. */
   readonly costOfChangeSat: bigint;
-  /** The fee for all of the transaction but its inputs. */
+  /** The fee for the transaction without its inputs. */
   readonly baseFeeSat: bigint;
 }
 
@@ -34,7 +34,7 @@ export interface Selection<C> {
   readonly valueSat: bigint;
 }
 
-/** The steps of becoming less demanding. */
+/** The eligibility levels, from strict to lenient. */
 function* eligibilities(options: SelectionOptions): Generator<Eligibility> {
   const mostAncestors = Math.max(1, options.maxAncestors);
   const mostDescendants = Math.max(1, options.maxDescendants);
@@ -61,8 +61,8 @@ function* eligibilities(options: SelectionOptions): Generator<Eligibility> {
 }
 
 /**
- * Coins worth at least `targetSat`. With `exact` those that need no change, whose inputs and the rest of the transaction
- * they pay for too. Null when there are none.
+ * Selects coins worth at least `targetSat`. With `exact`, coins that need no change and also pay the fees for their inputs
+ * and the rest of the transaction. Null if there are none.
  */
 export function selectCoins<C extends Selectable>(
   groups: readonly CoinGroup<C>[],
@@ -74,7 +74,7 @@ export function selectCoins<C extends Selectable>(
   let tried: readonly CoinGroup<C>[] | null = null;
   for (const eligibility of eligibilities(options)) {
     const eligible = groups.filter((group) => group.isEligible(eligibility));
-    // What did not suffice does not suffice now.
+    // The same eligible coins were insufficient before.
     if (tried !== null && isSame(tried, eligible)) continue;
     tried = eligible;
     const coins =
@@ -106,7 +106,7 @@ function exactCoins<C extends Selectable>(
   return found === null ? null : found.flatMap(({ coins }) => coins);
 }
 
-/** The coins of a group that are worth their inputs. */
+/** The coins of a group that are worth more than their inputs cost. */
 function weigh<C extends Selectable>(group: CoinGroup<C>, exact: ExactPayment): PaidGroup<C> {
   const coins: C[] = [];
   let effectiveSat = 0n;

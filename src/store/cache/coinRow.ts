@@ -28,7 +28,7 @@ export function formatCoinRow(coin: CoinValue): Buffer {
   return row;
 }
 
-/** The script is a view. Throws `ReadError` on a row that is too short. */
+/** The script is a view into the row. Throws `ReadError` on a row that is too short. */
 export function parseCoinRow(row: Bytes): CoinValue {
   if (row.length < COIN_ROW_HEADER_BYTES) throw new ReadError(`coin row of ${row.length} bytes`);
   const bytes = asBuffer(row);
@@ -66,10 +66,13 @@ export function buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer
   return native ? native.buildUndo(parsed, resolved) : buildUndoFallback(parsed, resolved);
 }
 
-/** What the inputs of a block spent, out of its undo blob: in the form of `CoinTable.resolve` of a block that is right. */
+/**
+ * The coins that the inputs of a block spent, from its undo blob, in the form that `CoinTable.resolve` returns for a valid
+ * block.
+ */
 export function resolvedFromUndo(parsed: ParsedBlock, undo: Bytes): ResolvedInputs {
   const coins = parseUndo(undo);
-  // The coinbase, which undo data leaves out, comes first and spends nothing.
+  // The coinbase comes first. It is not in the undo data and spends nothing.
   const first = parsed.txs[TX_INPUT_COUNT]!;
   const count = first + coins.length;
   assert(count === parsed.inputs.length / INPUT_STRIDE, 'undo data of another block');
@@ -97,7 +100,7 @@ export function resolvedFromUndo(parsed: ParsedBlock, undo: Bytes): ResolvedInpu
 }
 
 /**
- * This many coins of an undo blob from number `from` on, without making the others; fewer where it ends before. As
+ * `count` coins of an undo blob from number `from` on, or fewer at its end. Other coins are not decoded. Errors as in
  * `parseUndo`.
  */
 export function undoCoins(undo: Bytes, from: number, count: number): CoinValue[] {

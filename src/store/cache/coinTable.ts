@@ -1,8 +1,8 @@
 /**
- * The big coin cache: unspent outputs by outpoint, off the JavaScript heap, with what the database does not know yet
- * (dirty coins and tombstones). Owns no disk access and no rule beyond "spend, then create, in transaction order":
- * the caller reads what is `missing`, `load`s it, checks the block on what `resolve` answers, and then `apply`s it.
- * Source: Core's CCoinsViewCache (coins.cpp), UpdateCoins and DisconnectBlock (validation.cpp).
+ * The big coin cache: unspent outputs by outpoint, off the JavaScript heap, including changes that are not flushed yet
+ * (dirty coins and tombstones). It has no disk access, and no rules except "spend, then create, in transaction order". The
+ * caller reads the coins that `missing` returns, passes them to `load`, validates the block with the result of `resolve`,
+ * and then calls `apply`. Source: Core's CCoinsViewCache (coins.cpp), UpdateCoins and DisconnectBlock (validation.cpp).
  */
 import type { CoinValue, NativeCoinTable, ParsedBlock, ResolvedInputs } from '../../native/binding.js';
 
@@ -15,49 +15,49 @@ export const OUTPOINT_SIZE_BYTES = 36;
 export const DELETED_VALUE = 0xffffffff;
 
 export interface CoinTable extends NativeCoinTable {
-  /** Memory that the entries, their scripts and the index take now. */
+  /** Memory used by the entries, their scripts and the index. */
   readonly usageBytes: number;
   /** Entries of every kind: coins, tombstones, outpoints known to be absent. */
   readonly entryCount: number;
   readonly dirtyCount: number;
-  /** Bytes that `takeDirty` would return in all. */
+  /** Total size of all records that `takeDirty` would return. */
   readonly dirtyBytes: number;
 
   /**
-   * The outpoints (36 bytes each, each once, in block order) that the table alone cannot decide: prevouts neither in
+   * The outpoints (36 bytes each, each once, in block order) that must be read from the database: prevouts neither in
    * the table nor created earlier in the block, and with `checkOutputs` the created outpoints too (BIP30, `revert`).
    */
   missing(block: Uint8Array, parsed: ParsedBlock, checkOutputs: boolean): Buffer;
 
   /**
-   * Inserts what the database answered for `outpoints`, in order: rows as `formatCoinRow` writes them, or nothing for
+   * Inserts the database rows of `outpoints`, in order: rows as `formatCoinRow` writes them, or nothing for
    * an outpoint without a coin (remembered as absent). Entries that exist already stay as they are.
    */
   load(outpoints: Uint8Array, values: readonly (Uint8Array | null | undefined)[]): void;
 
   /**
-   * The coin of every input, without changing anything. An outpoint that is not in the table counts as missing, so
+   * Returns the coin of every input, without changing the table. An outpoint that is not in the table counts as missing, so
    * call `missing` and `load` first. `duplicates` is empty with `checkOutputs` false (it is true when left out).
    */
   resolve(block: Uint8Array, parsed: ParsedBlock, height: number, checkOutputs?: boolean): ResolvedInputs;
 
-  /** Spends and creates; throws on a coin which `resolve` would not have found (then the table is half changed). */
+  /** Spends and creates coins. Throws on a coin which `resolve` would not have found; the table is then half changed. */
   apply(block: Uint8Array, parsed: ParsedBlock, height: number): void;
 
   /**
    * Disconnects the block of `height`: removes its outputs, restores its inputs from the blob of `buildUndo`.
-   * `unclean` when a removed output was not as the block made it or a restored one existed. Needs every outpoint of
-   * `missing(block, parsed, true)` loaded. Throws when the blob does not fit the block.
+   * `unclean`: a removed output differs from the one in the block, or a restored coin already existed. Needs every outpoint
+   * of `missing(block, parsed, true)` loaded. Throws when the blob does not fit the block.
    */
   revert(block: Uint8Array, parsed: ParsedBlock, undo: Uint8Array, height: number): 'ok' | 'unclean';
 
-  /** The coin; `null` when known to be spent or absent; `undefined` when the table does not know. The script is a copy. */
+  /** The coin; `null` when known to be spent or absent; `undefined` when it is not in the table. The script is a copy. */
   get(outpoint: Uint8Array): CoinValue | null | undefined;
 
   /** Source: `AddCoin`. Unspendable scripts are ignored. Throws on an unspent coin unless `possibleOverwrite`. */
   add(outpoint: Uint8Array, value: CoinValue, possibleOverwrite: boolean): void;
 
-  /** Source: `SpendCoin`. Whether there was an unspent coin; an outpoint unknown to the table stays unknown. */
+  /** Source: `SpendCoin`. Returns whether there was an unspent coin. An outpoint that is not in the table is not added. */
   spend(outpoint: Uint8Array): boolean;
 
   /**

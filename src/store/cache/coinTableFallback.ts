@@ -1,6 +1,6 @@
 /**
- * The readable fallback of the addon's coin table (`native/coinTable.cpp`), over a Map. It costs some 300 bytes of heap a
- * coin; the contract of every method is that of `CoinTable` in `coinTable.ts`.
+ * Fallback of the addon's coin table (`native/coinTable.cpp`), over a Map. It uses some 300 bytes of heap for each coin. The
+ * methods are documented in `CoinTable` in `coinTable.ts`.
  */
 import type { CoinValue, ParsedBlock, ResolvedInputs } from '../../native/binding.js';
 import {
@@ -31,17 +31,17 @@ const DELETED = 0xffffffff;
 /** Key and length of a record of `takeDirty`. */
 const RECORD_HEADER_BYTES = OUTPOINT_SIZE + 4;
 
-/** What an entry costs beyond its script: map slot, key string, objects, bigint. An estimate. */
+/** Estimated memory of an entry without its script: map slot, key string, objects, bigint. */
 const ENTRY_BYTES = 280;
 
 interface Entry {
   /** `null`: spent, or known to be absent. */
   coin: CoinValue | null;
-  /** The database does not know this state yet. */
+  /** The change is not in the database yet. */
   dirty: boolean;
-  /** The database has no coin here, so that a spent one needs no tombstone. */
+  /** The database does not have the coin, so spending it needs no tombstone. */
   fresh: boolean;
-  /** Looked at since `trim` last came by. */
+  /** Used since the last pass of `trim`. */
   used: boolean;
 }
 
@@ -122,7 +122,7 @@ export class CoinTableFallback implements CoinTable {
     return this.#dirtyBytes;
   }
 
-  /** Every change of an entry goes through here, so that the counters hold. `null` removes it. */
+  /** Every change of an entry goes through here, to keep the counters consistent. `null` removes the entry. */
   #set(key: string, next: Entry | null): void {
     const before = this.#entries.get(key);
     if (before) this.#count(before, -1);
@@ -210,7 +210,7 @@ export class CoinTableFallback implements CoinTable {
     const scripts: Uint8Array[] = [];
     let scriptsLength = 0;
     const duplicates: number[] = [];
-    /** What the transactions so far have done: a created coin, or `null` for a spent one. */
+    /** Effects of the transactions so far: a created coin, or `null` for a spent one. */
     const overlay = new Map<string, CoinValue | null>();
     for (const tx of rowsOf(parsed)) {
       for (let input = tx.firstInput; input < tx.endInput && !tx.isCoinbase; input++) {
@@ -249,7 +249,7 @@ export class CoinTableFallback implements CoinTable {
         assert(this.#spend(prevoutKey(block, parsed, input)), 'applying a block whose coins are not there');
       }
       for (let output = 0; output < tx.outputCount; output++) {
-        // A coinbase of the days before BIP34 may repeat an earlier one.
+        // Before BIP34 a coinbase could have the same txid as an earlier one.
         this.#add(
           outputKey(parsed, tx, output),
           outputCoin(block, parsed, tx, output, height),
@@ -325,7 +325,7 @@ export class CoinTableFallback implements CoinTable {
 
   trim(targetBytes: number, maxVisits = Infinity): void {
     let visits = 0;
-    // Two rounds: the first forgives what was used recently.
+    // Two rounds: the first only clears the `used` flag of recently used coins.
     for (let round = 0; round < 2; round++) {
       for (const [key, entry] of this.#entries) {
         if (this.usageBytes <= targetBytes || visits >= maxVisits) return;

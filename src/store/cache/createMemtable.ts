@@ -4,7 +4,7 @@ import type { Memtable } from './memtable.js';
 import { MemtableFallback } from './memtableFallback.js';
 import { NativeMemtable } from './nativeMemtable.js';
 
-/** An empty table: native when the addon is there, else the fallback. */
+/** An empty table: native if the addon is available, else the fallback. */
 export function createMemtable(): Memtable {
   const native = loadNative();
   return native ? new NativeMemtable(new native.Memtable(0)) : new MemtableFallback();

@@ -1,6 +1,6 @@
 /**
- * The readable fallback of the addon's memtable: hash tables of keys over values packed outside the JavaScript heap, and
- * the keys again for ordered walks.
+ * Fallback of the addon's memtable: hash tables from keys to values, which are packed outside the JavaScript heap, and a
+ * second list of the keys for ordered walks.
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { changesOf, RecordWriter } from '../rows/rowRecords.js';
@@ -8,18 +8,18 @@ import type { KeyRange, Memtable } from './memtable.js';
 import { SortedKeys } from './sortedKeys.js';
 import { ValueArena } from './valueArena.js';
 
-/** What a key costs in memory besides its bytes: the string's head, its place in the hash table and in an order. */
+/** Memory of a key besides its bytes: the string header, and its slots in the hash table and the sorted list. */
 const KEY_OVERHEAD_BYTES = 80;
 
-/** Stands for the place of a value in a row that marks a deletion. */
+/** Marks a deletion, instead of the place of a value. */
 const DELETED = -1;
 
-/** Hash tables per kind of row: the language bounds one at some 16 million entries, and doubling a large one takes long. */
+/** Hash tables for each kind of row: a Map has a limit of some 16 million entries, and growing a large one takes long. */
 const TABLES_PER_KIND = 8;
 const KINDS = 256;
 
 export class MemtableFallback implements Memtable {
-  /** By the first byte of the key, which says what kind of row it is, and by one of its middle. */
+  /** By the first byte of the key, which is the kind of the row, and by one of its middle bytes. */
   private readonly tables = new Array<Map<string, number> | null>(KINDS * TABLES_PER_KIND).fill(null);
   private readonly values = new ValueArena();
   private readonly order = new SortedKeys();
@@ -36,7 +36,7 @@ export class MemtableFallback implements Memtable {
   }
 
   private tableOf(key: string): Map<string, number> {
-    // An empty key has no first byte, but a place like any other.
+    // An empty key has no first byte, but needs a table too.
     const at =
       (key.charCodeAt(0) | 0) * TABLES_PER_KIND + ((key.charCodeAt(key.length >>> 1) % TABLES_PER_KIND) | 0);
     return (this.tables[at] ??= new Map());

@@ -1,16 +1,16 @@
-/** The addon's memtables as the store sees them: without a bound, and as a cache. Owns the buffers of the crossing. */
+/** The addon's memtables as the store uses them: without a size limit, and as a cache. Owns the buffers for the calls. */
 import type { NativeRows } from '../../native/binding.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { changesOf } from '../rows/rowRecords.js';
 import type { KeyRange, KnownValues, Memtable, RowCache } from './memtable.js';
 
-/** What the addon answers instead of a length for a deletion; another negative number when it knows nothing. */
+/** Returned by the addon instead of a length: this number for a deletion, another negative number for an unknown key. */
 const DELETED = -2;
 
-/** Values on their way; grows with the longest one. */
+/** Buffer for values returned by the addon; grows with the longest one. */
 let target = Buffer.allocUnsafeSlow(64 << 10);
 
-/** With a bound from its creator: beyond it the rows that were not read go first. */
+/** A cache with a size limit given at creation. Beyond it, rows that were not read are evicted first. */
 export class NativeRowCache implements RowCache {
   protected readonly rows: NativeRows;
 
@@ -48,7 +48,7 @@ export class NativeRowCache implements RowCache {
   }
 }
 
-/** Over rows without a bound. */
+/** Rows without a size limit. */
 export class NativeMemtable extends NativeRowCache implements Memtable {
   get count(): number {
     return this.rows.count;

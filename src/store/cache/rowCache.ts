@@ -1,6 +1,6 @@
 /**
- * Rows of chosen kinds as they were last written, in bounded memory: what a block writes, a block soon to come reads
- * again. Owns the choice of what stays; writers must report each change to it.
+ * Cache of the latest values of rows of some kinds, in bounded memory: a block often reads rows that a recent block wrote.
+ * Owns the eviction; writers must report each change to it.
  */
 import { loadNative } from '../../native/binding.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
@@ -11,9 +11,9 @@ import { prefixEnd } from '../rows/rows.js';
 import { MemtableFallback } from './memtableFallback.js';
 
 export interface RowCachesOptions {
-  /** What share of the memory each kind of row gets, by the first byte of its keys; 1 in all. */
+  /** Share of the memory for each kind of row, by the first byte of its keys. The shares add up to 1. */
   shares: Readonly<Record<string, number>>;
-  /** The most memory they take; 0 keeps nothing. */
+  /** Maximum memory of the rows; 0 disables the cache. */
   maxBytes: number;
 }
 
@@ -37,12 +37,12 @@ export class RowCaches {
     return this.caches.get(key[0]!)?.get(key);
   }
 
-  /** Takes note of what is in the database from now on: every row of records (`rowRecords.ts`). */
+  /** Records the values that the database has from now on: all rows of these records (`rowRecords.ts`). */
   setRecords(records: Buffer): void {
     for (const [kind, cache] of this.caches) cache.setRecords(kind, records);
   }
 
-  /** Rows between the keys have changed, or gone, without being set one by one. */
+  /** Forgets the rows between the keys: they were changed or deleted without calls of `set`. */
   forget(gte: string, lt: string): void {
     for (const [kind, cache] of this.caches) if (gte < prefixEnd(kind) && lt > kind) cache.clear();
   }
@@ -58,8 +58,8 @@ function createRowCache(maxBytes: number): RowCache {
 }
 
 /**
- * Two generations: when the younger is full the elder one goes, so that a row stays for at least half of the bound after
- * its last writing.
+ * Two generations: when the younger one is full, the elder one is dropped. So a row stays cached until at least half of the
+ * limit has been written after it.
  */
 export class RowCacheFallback implements RowCache {
   private readonly maxBytes: number;

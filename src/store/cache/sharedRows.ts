@@ -1,11 +1,9 @@
 /**
- * The committed rows of a store as another thread of the process reads them, without the thread that owns them: the overlay
- * over the database, both in the addon. Each row is as it was before or after a commit, never torn; rows of one moment they
- * are as long as `commits` stays what it was. A reader need not prevent the owner from closing, flushing or reopening:
- * while the database is closed reading throws.
- *
- * Rows of the staging area (`stagedRows.ts`) are not seen: a reader while the store has rows that count
- * (`RowStore.mustFlush`) must not ask here.
+ * Reads the committed rows of a store from another thread of the process, without the thread that owns the store. It reads
+ * the overlay and the database, both in the addon. Each row is in its state before or after a commit, never torn. Several
+ * rows belong to the same state as long as `commits` has not changed between the reads. The owner may close, flush or reopen
+ * the database at any time; while it is closed, reads throw. Rows in the staging area (`stagedRows.ts`) are not visible, so
+ * do not use this while `RowStore.mustFlush` is set.
  */
 import { loadNative, type NativeRowView } from '../../native/binding.js';
 import { assert } from '../../util/assert.js';
@@ -16,7 +14,7 @@ import { inOrder, mergeRows } from '../rows/mergeLayers.js';
 import { changesOf } from '../rows/rowRecords.js';
 import type { RowRange, RowReader } from '../rows/rows.js';
 
-/** What another thread needs to read the rows of a store. */
+/** Data with which another thread opens the rows of a store. */
 export interface SharedRowsId {
   readonly rows: number;
   readonly database: number;
@@ -25,7 +23,7 @@ export interface SharedRowsId {
 }
 
 const ABSENT = 0xffffffff;
-/** Rows of a walk that are read at once. */
+/** Rows of a walk that are read in one call. */
 const WALK_ROWS = 256;
 const MOST_ROWS = 0x7fffffff;
 
@@ -33,7 +31,7 @@ export class SharedRows implements RowReader {
   private readonly view: NativeRowView;
   private readonly path: string;
 
-  /** Throws where the store is gone. */
+  /** Throws if the store does not exist any more. */
   constructor({ rows, database, path }: SharedRowsId) {
     const addon = loadNative();
     assert(addon, 'rows are shared by the addon, which is not there');
@@ -77,7 +75,7 @@ export class SharedRows implements RowReader {
     const answer = this.view.range(gte, lt, reverse, limit);
     const end = 4 + answer.readUInt32LE(0);
     const own = rowsOf(answer.subarray(4, end));
-    // One byte between them tells whether the database has more, which no one needs: what is missing no one asked for.
+    // A byte between the two parts shows whether the database has more rows. It is not needed here.
     const lower = rowsOf(answer.subarray(end + 1)) as [string, Bytes][];
     return mergeRows(range, inOrder(own, range), lower);
   }
@@ -96,7 +94,7 @@ export class SharedRows implements RowReader {
     }
   }
 
-  /** What was read. A walk does not name the corrupt file. */
+  /** Runs a read. On corruption it searches the corrupt file, which the error of a range read does not name. */
   private async settled<T>(read: () => T): Promise<T> {
     try {
       return read();

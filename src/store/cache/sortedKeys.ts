@@ -1,7 +1,7 @@
 /**
- * Keys that only ever join, in order when a caller asks for it: new ones wait unsorted, and a question sorts them into
- * runs, each at least twice as long as the next. So keys that no one walks cost nothing, and walking between
- * additions costs in proportion to what was added, not to all.
+ * A growing set of keys that is sorted on demand. New keys are stored unsorted; a query sorts them into runs, each at least
+ * twice as long as the next. So keys that are never queried cost nothing, and a query between additions costs in proportion
+ * to the added keys, not to all keys.
  */
 import { lowerBound } from '../../util/lowerBound.js';
 
@@ -9,7 +9,7 @@ const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0
 
 export class SortedKeys {
   private fresh: string[] = [];
-  /** Each sorted; the longest first. */
+  /** Sorted runs, the longest first. */
   private runs: string[][] = [];
 
   /** The key must not have been added before. */

@@ -1,11 +1,10 @@
 /**
- * Byte strings packed into a few large buffers outside the JavaScript heap, each known by a number: what a cache of very
- * many small rows keeps instead of an object a row. Owns the memory; what the strings are and who finds them is the
- * caller's business.
+ * Byte strings packed into a few large buffers outside the JavaScript heap, each identified by a number. A cache of very
+ * many small rows uses it instead of one object for each row. Owns the memory; the caller has the index of the strings.
  *
  * Layout: slabs of 1 MiB cut into units of 8 bytes; a string is `u32 capacity in units ‖ u32 length ‖ bytes`. Capacities
- * of long strings are rounded up by an eighth at most, so that a string that grows moves seldom, and a freed place is
- * given to the next string of its capacity. A string too long for a slab has one of its own.
+ * of long strings are rounded up by an eighth at most, so a growing string is seldom moved. A freed place is reused for the
+ * next string of its capacity. A string too long for a slab has one of its own.
  */
 import type { Bytes } from '../../util/bytes.js';
 
@@ -17,23 +16,23 @@ const HEAD_UNITS = HEAD_BYTES / UNIT_BYTES;
 
 export class ValueArena {
   private slabs: Buffer[] = [];
-  /** Emptied slabs that are kept for the next filling. */
+  /** Empty slabs that are reserved for reuse. */
   private spare: Buffer[] = [];
-  /** Slabs of the usual size that the last filling took. */
+  /** Number of standard slabs used before the last `clear`. */
   private lastUsed = 0;
-  /** The slab that is being filled, and how far. */
+  /** The slab that is being filled, and the fill position. */
   private current = -1;
   private at = UNITS_PER_SLAB;
   private bytes = 0;
-  /** Places that may be given again, by capacity. */
+  /** Free places by capacity. */
   private freed = new Map<number, number[]>();
 
-  /** Memory taken by what is stored, and by what was and may be given again. */
+  /** Memory of the stored strings and of the free places. */
   get usedBytes(): number {
     return this.bytes;
   }
 
-  /** Stores a copy; answers where. */
+  /** Stores a copy; returns its place. */
   add(value: Bytes): number {
     const units = capacityFor(value.length);
     const place = this.freed.get(units)?.pop() ?? this.place(units);
@@ -41,7 +40,7 @@ export class ValueArena {
     return place;
   }
 
-  /** Puts another string in place of one, or elsewhere when it does not fit; answers where. */
+  /** Replaces the string at a place, and moves it if it does not fit; returns its place. */
   replace(place: number, value: Bytes): number {
     if (value.length <= this.capacityAt(place) * UNIT_BYTES) {
       this.write(place, value);
@@ -51,7 +50,7 @@ export class ValueArena {
     return this.add(value);
   }
 
-  /** Gives the place back. */
+  /** Frees the place. */
   free(place: number): void {
     const units = this.capacityAt(place);
     const places = this.freed.get(units);
@@ -59,7 +58,7 @@ export class ValueArena {
     else this.freed.set(units, [place]);
   }
 
-  /** A view of a string, good until the next change of the arena. */
+  /** A view of a string, valid until the next change of the arena. */
   view(place: number): Buffer {
     const slab = this.slabOf(place);
     const offset = offsetOf(place);
@@ -67,7 +66,7 @@ export class ValueArena {
     return slab.subarray(from, from + slab.readUInt32LE(offset + 4));
   }
 
-  /** Forgets everything. As many slabs are kept as both of the last two fillings took. */
+  /** Removes everything. It reserves as many slabs as both of the last two fillings used. */
   clear(): void {
     const usual = this.slabs.filter((slab) => slab.length === SLAB_BYTES);
     this.spare = usual.concat(this.spare).slice(0, Math.min(usual.length, this.lastUsed));
@@ -87,7 +86,7 @@ export class ValueArena {
     return this.slabOf(place).readUInt32LE(offsetOf(place));
   }
 
-  /** A new place of this capacity. */
+  /** Allocates a place of this capacity. */
   private place(units: number): number {
     const needed = HEAD_UNITS + units;
     this.bytes += needed * UNIT_BYTES;
@@ -120,7 +119,7 @@ function offsetOf(place: number): number {
   return (place % UNITS_PER_SLAB) * UNIT_BYTES;
 }
 
-/** Units for a string of this many bytes: beyond 16 only every eighth step of a power of two. */
+/** Units for a string of this many bytes. Above 16 units there are eight steps for each power of two. */
 function capacityFor(bytes: number): number {
   const units = Math.ceil(bytes / UNIT_BYTES);
   if (units <= 16) return units;

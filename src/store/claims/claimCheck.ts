@@ -1,6 +1,6 @@
 /**
- * Checks the rows of the claim trie before a block is refused for its claim root, and rebuilds what the rows of names say:
- * nodes, totals and the marks of idle names. A missing row must never make a valid block invalid.
+ * Checks the rows of the claim trie before a block is rejected for its claim root. Rebuilds the rows that follow from the
+ * rows of names: nodes, totals and the marks of idle names. A missing row must never make a valid block invalid.
  */
 import { namesInvolved } from '../../claimtrie/blockTransactions.js';
 import { ClaimCorruptionError, TrieCorruptionError, intact } from '../../claimtrie/corruption.js';
@@ -38,7 +38,7 @@ import {
   type ClaimTotals,
 } from './rows/summaryRow.js';
 
-/** The trie after a block, as its header has it. */
+/** Height and claim root of a block, from its header. */
 export interface TrieTip {
   readonly height: number;
   /** The claim root of the block's header. */
@@ -51,8 +51,8 @@ export function generationAt(rules: ClaimRules, height: number): Generation {
 }
 
 /**
- * Rebuilds nodes, totals and the marks of idle names from the rows of names. Throws `ClaimCorruptionError`, having written
- * nothing that may be kept, when these rows do not give the root.
+ * Rebuilds nodes, totals and the marks of idle names from the rows of names. Throws `ClaimCorruptionError` when these rows
+ * do not result in the root; the caller must then discard the written rows.
  */
 export async function repairTrie(
   rows: RowTransaction,
@@ -75,9 +75,9 @@ export async function repairTrie(
 }
 
 /**
- * Checks what decides the claim root of `block`, which would follow `tip`. Resolves when every row fits. Throws
- * `TrieCorruptionError` when `repairTrie` helps, and `ClaimCorruptionError` when rows are missing that follow from no others.
- * Takes a walk over all names.
+ * Checks the rows that determine the claim root of `block`, the block after `tip`. Resolves when all rows are consistent.
+ * Throws `TrieCorruptionError` when `repairTrie` helps, and `ClaimCorruptionError` when rows are missing that cannot be
+ * rebuilt. Reads the rows of all names.
  */
 export async function checkBeforeVerdict(
   rows: RowReader,
@@ -100,7 +100,7 @@ export async function checkBeforeVerdict(
   for (const name of names) await checkName(rows, name, tip.height);
 }
 
-/** Checks names, nodes, totals and idle names; answers how many pending items are due in the next block, by name. */
+/** Checks names, nodes, totals and idle names; returns the number of pending items that are due in the next block, by name. */
 export function checkTrie(
   rows: RowReader,
   rules: ClaimRules,
@@ -146,7 +146,7 @@ async function compareTrie(
   return due;
 }
 
-/** An empty trie has no row of totals: then no name may have claims. Throws `TrieCorruptionError`. */
+/** An empty trie has no row of totals, and then no name may have claims. Throws `TrieCorruptionError`. */
 export async function refuseLostTotals(rows: RowReader): Promise<void> {
   const yieldTimer = new YieldTimer();
   for await (const [, row] of rows.range({ gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) })) {
@@ -172,7 +172,7 @@ async function checkDue(rows: RowReader, height: number, wanted: ReadonlyMap<str
     intact(count === 0, `what is due in block ${height} does not fit the names`);
 }
 
-/** Names of what expires in the block, from the log of the block that made it. */
+/** Names of the items that expire in the block, from the log of the block that created them. */
 async function expiringNames(rules: ClaimRules, rows: RowReader, height: number): Promise<Set<string>> {
   const created = expiringCreation(rules, height);
   const names = new Set<string>();
@@ -191,7 +191,7 @@ async function expiringNames(rules: ClaimRules, rows: RowReader, height: number)
   return names;
 }
 
-/** The block has no log: then it made no item. Walks over all items. */
+/** A block without a log created no items. Checks all items for that. */
 async function refuseItemsOf(rows: RowReader, height: number): Promise<void> {
   const yieldTimer = new YieldTimer();
   const items = { gte: CLAIM_PREFIX.item, lt: prefixEnd(CLAIM_PREFIX.item) };
@@ -201,7 +201,7 @@ async function refuseItemsOf(rows: RowReader, height: number): Promise<void> {
   }
 }
 
-/** The items filed under a name must be those that its row counts. */
+/** The items filed under a name must match the counts in its row. */
 async function checkName(rows: RowReader, name: string, height: number): Promise<void> {
   const row = await rows.get(nameKey(name));
   const state = row ? parseNameRow(row) : emptyNameState();
@@ -218,8 +218,8 @@ async function checkName(rows: RowReader, name: string, height: number): Promise
 }
 
 /**
- * Checks after a block was taken back that nothing of it is left: its log may have been missing, which the root need not
- * show. `block` is what was taken back. Throws `ClaimCorruptionError`.
+ * Checks that a disconnected block has left no rows: its log may have been missing, which the root need not show. `block` is
+ * the disconnected block. Throws `ClaimCorruptionError`.
  */
 export async function checkTakenBack(rows: RowReader, block: ClaimBlock): Promise<void> {
   const { height } = block;
@@ -247,7 +247,7 @@ export async function checkTakenBack(rows: RowReader, block: ClaimBlock): Promis
   });
 }
 
-/** Runs a step; rows that cannot be read count as damage. */
+/** Runs a step; unreadable rows count as corruption. */
 async function orCorruption<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();

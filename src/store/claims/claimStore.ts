@@ -1,7 +1,7 @@
 /**
- * The claim trie in the database: connects and disconnects blocks within a row transaction. Keeps no
- * rows between blocks, since a block changes every node that it loads. At most one at a time over a store. Queries are in `claimQueries.ts` and
- * `proofQueries.ts`.
+ * The claim trie in the database: connects and disconnects blocks within a row transaction. It caches no rows between
+ * blocks, since a block changes every node that it loads. A store may have one instance at a time. Queries are in
+ * `claimQueries.ts` and `proofQueries.ts`.
  */
 import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
 import { TrieCorruptionError } from '../../claimtrie/corruption.js';
@@ -38,13 +38,13 @@ export type { ProofWindow } from './versions.js';
 export interface ClaimStoreOptions {
   rules: ClaimRules;
   /**
-   * Past blocks for which name proofs are answered. Must not change within a data folder between a number and `all`:
-   * the rows are laid out differently.
+   * Number of past blocks for which name proofs are available. In a data folder it must not change between a number and
+   * `all`, because the rows have another layout.
    */
   proofWindow: ProofWindow;
-  /** Called when a row was used for the first time that had not been fetched ahead. */
+  /** Called when a row was used for the first time without having been prefetched. */
   onLateRead?: (row: LateRow) => void;
-  /** Which rows are fetched ahead; all when absent. Tests leave some out. */
+  /** Selects the rows that are prefetched; all when absent. Tests leave some out. */
   fetches?: WorkStoreDeps['fetches'];
 }
 
@@ -55,7 +55,7 @@ export class ClaimStore {
   private readonly idle = new IdleNames();
   readonly lateReads: LateReads;
   private readonly fetches: WorkStoreDeps['fetches'];
-  /** Epochs of node history before this one, and the nodes of the old form, have been named as prunable. */
+  /** Epochs of node history below this one, and the nodes of the old form, have already been returned by `prunable`. */
   private namedEpochs = 0;
   private namedOldForm = false;
 
@@ -68,16 +68,16 @@ export class ClaimStore {
   }
 
   /**
-   * Applies the next block's claim operations to `rows`. Whether the outcome is kept is the caller's decision: it
-   * commits `rows` or discards them, nothing else remembers. Throws `ClaimCorruptionError` when rows are missing or damaged, and
-   * `TrieCorruptionError` when `repair` helps; so does `disconnect`. Then `rows` must be discarded.
+   * Applies the next block's claim operations to `rows`. The caller commits or discards `rows`; there is no other state.
+   * Throws `ClaimCorruptionError` when rows are missing or corrupt, and `TrieCorruptionError` when `repair` helps.
+   * `disconnect` throws the same errors. After an error `rows` must be discarded.
    */
   async connect(rows: RowTransaction, block: ClaimBlock): Promise<ConnectedClaims> {
     const deps = await this.deps(rows);
     return readable(() => connectClaims(this.rules, block, deps));
   }
 
-  /** Takes back the latest connected block, which has this height; answers the root before it. */
+  /** Disconnects the latest block, which has this height; returns the root before it. */
   async disconnect(rows: RowTransaction, height: number): Promise<{ root: Bytes }> {
     const deps = await this.deps(rows);
     return { root: await readable(() => disconnectClaims(this.rules, height, deps)) };
@@ -89,7 +89,10 @@ export class ClaimStore {
     await checkBeforeVerdict(rows, this.rules, this.idle, tip, block);
   }
 
-  /** Throws `TrieCorruptionError` when `repair` helps, and `ClaimCorruptionError` when names are missing. Takes a walk over all names. */
+  /**
+   * Throws `TrieCorruptionError` when `repair` helps, and `ClaimCorruptionError` when names are missing. Reads the rows of
+   * all names.
+   */
   async checkTrie(rows: RowReader, tip: TrieTip): Promise<void> {
     await this.idle.load(rows);
     await checkTrie(rows, this.rules, this.idle, tip);
@@ -101,7 +104,7 @@ export class ClaimStore {
     await repairTrie(rows, this.rules, this.idle, tip);
   }
 
-  /** Earlier blocks with items that lbcd stores in another way. */
+  /** Earlier blocks with items that lbcd stores differently. */
   differencesBefore(rows: RowReader, height: number): Promise<LbcdDifference[]> {
     return differencesBefore(rows, this.rules, height);
   }
@@ -117,9 +120,8 @@ export class ClaimStore {
   }
 
   /**
-   * Key ranges that no query within the proof window needs once block `tipHeight` is on disk; dropping them is the
-   * caller's business. Each is named once and not again until the tip has been before it: looking for what is gone
-   * already would cost a walk over all that was there.
+   * Key ranges that no query within the proof window needs once block `tipHeight` is on disk. The caller drops them. Each
+   * range is returned once, and again only after the tip was below it, because a scan of a dropped range is slow.
    */
   prunable(tipHeight: number): { gte: string; lt: string }[] {
     const ranges: { gte: string; lt: string }[] = [];
@@ -136,7 +138,7 @@ export class ClaimStore {
   }
 }
 
-/** Runs a step; a row that cannot be read may be one of those that can be rebuilt. */
+/** Runs a step. An unreadable row may be one that can be rebuilt. */
 async function readable<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();

@@ -1,5 +1,5 @@
 /**
- * Connects one block: loads what it may touch, runs the steps of the claim trie on it, stores the outcome.
+ * Connects one block: loads the rows that it may touch, runs the steps of the claim trie, and stores the result.
  * Owns the order of loading and computing; the fork blocks that touch every name are in `refileFork.ts` and `hashFork.ts`.
  */
 import { checkingOrder, findTakeovers, processDue, settleTakeovers } from '../../claimtrie/blockEnd.js';
@@ -26,18 +26,18 @@ import { noteDropped } from './versions.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
 export interface ConnectedClaims {
-  /** Root of the trie after the block; the caller compares it with the header's. */
+  /** Root of the trie after the block. The caller compares it with the header. */
   root: Bytes;
   readonly report: ClaimReport;
-  /** The block's log with its items as they are at its end; null for the block that refiles names. */
+  /** The log of the block, with its items in their state at the end of the block; null for the block that refiles names. */
   readonly log: readonly WorkEvent[] | null;
-  /** Names as they are after the block, all that it touched and some more; empty for the block that refiles names. */
+  /** States after the block of all touched names and some more; empty for the block that refiles names. */
   readonly names: NamesAfter;
 }
 
-/** What may be kept of a connected block: it holds no more of the work than it needs. */
+/** The part of a connected block's work that may be stored for longer. */
 export interface ClaimReport {
-  /** What the block did; described whenever a caller asks, and empty for the block that refiles names. */
+  /** Effects of the block, computed on access; empty for the block that refiles names. */
   readonly events: readonly ClaimEvent[];
 }
 
@@ -69,7 +69,8 @@ export async function connectClaims(
   if (!summaryRow) await refuseLostTotals(rows);
   const store = new WorkStore({ rules, height, summary, generation }, deps);
   const { work } = store;
-  // The block that refiles works on stored nodes from batch to batch; else those of the old form stay as they were.
+  // The block that refiles names changes stored nodes batch by batch. If only the hash form changes, the nodes of the old
+  // form stay unchanged.
   store.writesNodes = refiles || !rehashes;
 
   await processTransactions(store, block);
@@ -79,7 +80,7 @@ export async function connectClaims(
     await refileNames(store);
     await strandSupports(rows, height);
   }
-  // The block that refiles has written to its row meanwhile.
+  // The block that refiles names may have changed its due row since.
   await processDueItems(store, refiles ? await store.loadDue(height) : parseDueRow(dueRow), expiring);
   if (refiles) await settleMarkedNames(store);
   else await settle(store);
@@ -130,7 +131,7 @@ export async function processTransactions(store: WorkStore, block: ClaimBlock): 
   }
 }
 
-/** Activations and expirations of this height: of the items in the queue of what is due, and of those that are old. */
+/** Processes the activations and expirations of this height: items from the due queue, and items that reach their age. */
 export async function processDueItems(
   store: WorkStore,
   entries: readonly DueEntry[],
@@ -164,7 +165,7 @@ export async function processDueItems(
   await store.yieldTimer.run(processDue(work, due, ending));
 }
 
-/** Decides owners, and files what is pending still. */
+/** Decides the owners, and files the new items that are still pending. */
 export async function settle(store: WorkStore): Promise<void> {
   const { work } = store;
   const checks = findTakeovers(work, checkingOrder(work));
@@ -175,7 +176,10 @@ export async function settle(store: WorkStore): Promise<void> {
   store.settleOwners();
 }
 
-/** What the block of the right age made, spent and gone or not, claims and supports in their order. */
+/**
+ * The items that the block of expiring age created, if they are unspent or were moved. Claims and supports in order of
+ * creation.
+ */
 export async function expiringItems(
   rules: ClaimRules,
   height: number,

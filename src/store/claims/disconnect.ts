@@ -1,6 +1,6 @@
 /**
- * Takes back one block, from its log: every name, item, queue and node becomes what it was before, with the old valid
- * heights and takeover heights. Goes through the log from its end, chunk by chunk, so that memory stays bounded.
+ * Disconnects one block by its log: restores every name, item, queue and node, with the old valid heights and takeover
+ * heights. Reads the log backwards in chunks, to bound the memory.
  */
 import { intact } from '../../claimtrie/corruption.js';
 import type { Item } from '../../claimtrie/item.js';
@@ -20,7 +20,7 @@ import { undoStranded } from './query/stranded.js';
 import { parseSummaryRow, putSummary } from './rows/summaryRow.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
-/** Answers the root after the parent of block `height`, which must be the latest connected one. */
+/** Returns the root before block `height`, which must be the latest connected one. */
 export async function disconnectClaims(
   rules: ClaimRules,
   height: number,
@@ -41,7 +41,7 @@ export async function disconnectClaims(
   const store = new WorkStore({ rules, height, summary, generation }, deps);
   store.undoing = true;
   store.writesNodes = refiled || !rehashed;
-  // Both forks in one block: it is taken back on the nodes of the old form, which may have been dropped.
+  // Both forks are in this block. It is disconnected with nodes of the old form, which may have been dropped.
   if (refiled && rehashed) await rebuildNodes(rows, '0');
   for (let number = chunks - 1; number >= 0; number--) {
     const chunk = await rows.get(logKey(height, number));
@@ -54,7 +54,7 @@ export async function disconnectClaims(
   await store.writeNodes();
   if (refiled) await deps.versions.eraseAll(rows, height);
   await deps.versions.endErasing(rows, height);
-  // Nodes of the old form may have been dropped, all or some.
+  // Nodes of the old form may have been dropped, all or in part.
   if (rehashed) summary.root = await rebuildNodes(rows, '0');
   putSummary(rows, summary);
   return summary.root;
@@ -85,7 +85,7 @@ function refKey({ name, since, ordinal }: ItemRef): string {
   return `${since}:${ordinal}:${name}`;
 }
 
-/** Every item that the events speak of. */
+/** All items that the events refer to. */
 async function loadItems(store: WorkStore, events: readonly LogEvent[]): Promise<Map<string, Item>> {
   const found = new Map<string, Item>();
   const { work } = store;
@@ -157,7 +157,7 @@ function undoEvent(store: WorkStore, event: LogEvent, find: (ref: ItemRef) => It
   }
 }
 
-/** The item is filed nowhere. */
+/** Removes the item from its name. */
 function takeOut(store: WorkStore, item: Item): void {
   const { work } = store;
   const { state } = work.name(item.name);
@@ -170,7 +170,7 @@ function takeOut(store: WorkStore, item: Item): void {
   work.name(item.name).changed = true;
 }
 
-/** The item is filed under its name again, pending or active. */
+/** Files the item under its name again, pending or active. */
 function putBack(store: WorkStore, item: Item): void {
   const { work } = store;
   const { state } = work.name(item.name);
@@ -186,7 +186,7 @@ function putBack(store: WorkStore, item: Item): void {
   store.changedItems.add(item);
 }
 
-/** The item has never been filed here. */
+/** Deletes the item, as if it had never been filed. */
 function forget(store: WorkStore, item: Item): void {
   store.work.name(item.name).state.sinceSnapshot--;
   store.changedItems.delete(item);

@@ -1,7 +1,7 @@
 /**
- * The block at which the hash form changes: a trie of the other form is built from the names, streaming. The trie of
- * the old form stays as it was, for proofs of before; behind the proof window it may be dropped. A reorganisation over the
- * fork builds it again.
+ * The block at which the hash form changes: the trie of the new form is built from the rows of names, as a stream. The trie
+ * of the old form is left for proofs of earlier blocks, and may be dropped once they are outside the proof window. A reorg
+ * below the fork rebuilds it.
  */
 import { claimsHash } from '../../claimtrie/claimsHash.js';
 import { TrieBuilder } from '../../claimtrie/trieBuilder.js';
@@ -13,16 +13,16 @@ import { CLAIM_PREFIX, nodeKey, type Generation } from './rows/claimKeys.js';
 import { parseNameRow, rowHasClaims } from './rows/nameRow.js';
 import { formatNodeRow } from './rows/nodeRow.js';
 
-/** Nodes that are handed over at once. Arbitrary. */
+/** Nodes passed on in one call. Arbitrary. */
 const NODES_AT_ONCE = 1000;
 
-/** The block after which the stored nodes of the old form stand. */
+/** The last block whose trie has the old form. */
 export function lastOfOldForm(rules: ClaimRules): number {
   const fork = rules.allClaimsForkHeight - 1;
   return rules.normalizationForkHeight === fork ? fork : fork - 1;
 }
 
-/** Builds the trie of `generation` from the names as the transaction has them; answers its root. */
+/** Builds the trie of `generation` from the rows of names in the transaction; returns its root. */
 export async function rebuildNodes(rows: RowTransaction, generation: Generation): Promise<Bytes> {
   await dropNodes(rows, generation);
   return buildTrie(rows, generation, async (nodes) => {
@@ -32,8 +32,8 @@ export async function rebuildNodes(rows: RowTransaction, generation: Generation)
 }
 
 /**
- * Computes the trie of `generation` from the rows of names; answers its root. `take` gets the rows of nodes with their keys,
- * some at a time; `see` gets every name's row.
+ * Computes the trie of `generation` from the rows of names; returns its root. `take` receives the rows of nodes with their
+ * keys, in batches. `see` receives the row of every name.
  */
 export async function buildTrie(
   rows: RowReader,
@@ -56,9 +56,9 @@ export async function buildTrie(
   return root;
 }
 
-/** Computes nodes and root from the rows of names as they come. */
+/** Computes nodes and root from a stream of name rows. */
 export class TrieOfNames {
-  /** Rows of finished nodes with their keys, to be taken out. */
+  /** Rows of finished nodes with their keys. The caller removes them. */
   readonly nodes: [key: string, row: Buffer][] = [];
   private readonly allClaims: boolean;
   private readonly builder: TrieBuilder;
@@ -84,7 +84,7 @@ export class TrieOfNames {
   }
 }
 
-/** A trie of the same generation may be left from before a reorg. */
+/** A trie of the same generation may remain from before a reorg. */
 async function dropNodes(rows: RowTransaction, generation: Generation): Promise<void> {
   const prefix = CLAIM_PREFIX.node + generation;
   const yieldTimer = new YieldTimer();

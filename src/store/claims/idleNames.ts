@@ -1,16 +1,14 @@
 /**
- * Which names without active claims have a row all the same (supports, pending items, a takeover height, history that
- * no snapshot covers): a fixed set of bits, one for many names, kept in rows and in memory. Most new claims are of names
- * that no one knows, and to look in vain for a row costs LevelDB a look into a file of every level.
- *
- * Bits are set and never cleared, so that what memory knows is always more than what is on disk: a transaction that is
- * discarded, or a block taken back, leaves bits that say too much, never too little. Each row is written whole whenever
- * a name of it is, for the same reason.
+ * Idle names: names without active claims that have a row all the same (supports, pending items, a takeover height, history
+ * that no snapshot covers). A filter of fixed size, stored in rows and in memory, has one bit for many names. Most new
+ * claims have unknown names, and a lookup of a missing row makes LevelDB read a file of every level. Bits are set and never
+ * cleared, so memory always has at least the bits on disk. A discarded transaction or a disconnected block leaves extra
+ * bits, never missing ones. For the same reason each row is written as a whole.
  */
 import { prefixEnd, type RowReader, type RowWriter } from '../rows/rows.js';
 import { CLAIM_PREFIX, idleNamesKey } from './rows/claimKeys.js';
 
-/** 2 MiB of memory: a name in a hundred is searched in vain when 170,000 are idle. */
+/** 2 MiB of memory. With 170,000 idle names one lookup in a hundred is unnecessary. */
 const BITS = 2 ** 24;
 /** Bytes of a row. Arbitrary: small, since a row is written for each name that becomes idle. */
 const ROW_BYTES = 256;
@@ -21,7 +19,7 @@ export class IdleNames {
   private bits: Buffer | null = null;
   private loaded: Promise<void> | null = null;
 
-  /** Reads the rows, once: what is added later must not be lost to a second reading. */
+  /** Reads the rows, once: a second read would lose bits added since. */
   load(rows: RowReader): Promise<void> {
     return (this.loaded ??= this.read(rows).catch((error: unknown) => {
       this.loaded = null;
@@ -39,13 +37,13 @@ export class IdleNames {
     this.bits = bits;
   }
 
-  /** False when there is surely no row of the name, unless it has active claims. Loaded before. */
+  /** False if the name surely has no row, unless it has active claims. Call `load` first. */
   mayHold(name: string): boolean {
     const bit = bitOf(name);
     return (this.bits![bit >>> 3]! & (1 << (bit & 7))) !== 0;
   }
 
-  /** Notes a name without active claims whose row is being written. Loaded before. */
+  /** Adds a name without active claims whose row is being written. Call `load` first. */
   add(rows: RowWriter, name: string): void {
     const bit = bitOf(name);
     const number = Math.floor(bit / BITS_PER_ROW);
@@ -56,7 +54,7 @@ export class IdleNames {
   }
 }
 
-/** FNV-1a, folded. An attacker with names that share a bit causes useless lookups, and no more. */
+/** FNV-1a, folded. With names that share a bit an attacker can only cause unnecessary lookups. */
 function bitOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);

@@ -1,13 +1,14 @@
 /**
- * The claims of names with very many, with their hashes, as proofs need them, kept from one proof to the next. Each is found
- * by the bytes of the name's row, which say all about its claims, so nothing must be forgotten when a block comes. Bounded.
+ * Cache of the claims, with their hashes, of names with very many claims. Proofs use it. An entry is valid as long as the
+ * bytes of the name's row are the same, because the row determines the claims. So a new block needs no invalidation. The
+ * size is limited.
  */
 import { valueHashInto } from '../../claimtrie/claimsHash.js';
 import type { PathNode } from '../../claimtrie/proof.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { NamePlaces } from './namePlaces.js';
 
-/** Shorter rows are parsed again. Arbitrary: some fifty claims. */
+/** Minimum size of a cached row; shorter rows are parsed again. Arbitrary: some fifty claims. */
 const LEAST_BYTES = 4096;
 /** Limit of cached rows in bytes. Decoded data takes some four times as much. */
 const MOST_BYTES = 4 << 20;
@@ -18,16 +19,16 @@ export interface ProvenClaims extends Required<Pick<PathNode, 'takeover' | 'leav
 }
 
 export class KeptClaims {
-  /** In the order of their last use. */
+  /** In order of last use. */
   private readonly names = new Map<string, { row: Bytes; proven: ProvenClaims }>();
   private bytes = 0;
 
-  /** Bytes of the rows that are kept. */
+  /** Total size of the cached rows. */
   get size(): number {
     return this.bytes;
   }
 
-  /** What the row of the name says; undefined for a row that is short, or longer than all that may be kept. */
+  /** The decoded row of the name; undefined for a short row, or one that exceeds the cache limit. */
   find(name: string, row: Bytes): ProvenClaims | undefined {
     if (row.length < LEAST_BYTES || row.length > MOST_BYTES) return undefined;
     const known = this.names.get(name);

@@ -1,6 +1,6 @@
 /**
- * Counts the rows that connecting or disconnecting blocks used and had not fetched ahead. Each was read on the thread of
- * the work, which is slower and makes no other difference; a number that grows shows a gap in the fetching.
+ * Counts late reads: rows that connecting or disconnecting a block used without having prefetched them. Such a row is read
+ * synchronously, which is slower but has no other effect. A growing number shows a gap in the prefetching.
  */
 export type LateRow = 'name' | 'item' | 'node';
 
@@ -8,7 +8,7 @@ export class LateReads {
   private readonly onFirst: (row: LateRow) => void;
   private readonly counts: Record<LateRow, number> = { name: 0, item: 0, node: 0 };
 
-  /** `onFirst` is called at the first late read of all. */
+  /** `onFirst` is called at the first late read. */
   constructor(onFirst: (row: LateRow) => void = () => undefined) {
     this.onFirst = onFirst;
   }

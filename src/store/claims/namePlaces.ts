@@ -13,7 +13,7 @@ import { FLAG_HAS_ID, FLAG_REFILED, parseClaimAt } from './rows/nameRow.js';
 const TXID_BYTES = 32;
 const ID_BYTES = 20;
 const CUT_SHORT = 'a row of the claim trie is cut short';
-/** Output numbers are smaller, because of the block size. */
+/** Maximum number of outputs of a transaction, because of the block size. */
 const MOST_OUTPUTS = 2 ** 22;
 
 /** Height and output number combined in one sortable number. */
@@ -23,7 +23,7 @@ export function ageOf(height: number, n: number): number {
 
 export class NamePlaces {
   readonly takeover: number;
-  /** Number of items of the name. */
+  /** Number of items filed under the name. */
   readonly alive: number;
   /** Number of active claims. */
   readonly count: number;
@@ -102,7 +102,7 @@ export class NamePlaces {
     return found;
   }
 
-  /** The claim whose id is at that offset; null for other bytes. */
+  /** The position of the claim whose id is at that offset; null for other bytes. */
   private bidOfId(at: number): number | null {
     const { ids } = this;
     let low = 0;
@@ -136,12 +136,12 @@ export class NamePlaces {
   }
 }
 
-/** Smaller rows are parsed here: to pass them to the addon takes as long. Arbitrary. */
+/** Smaller rows are parsed here, because a call of the addon takes as long. Arbitrary. */
 const MANY_CLAIMS = 64;
 
 /**
- * The claims of a row with this many, from offset `from` on. The addon needs no warm-up: most rows are read before code is
- * optimized.
+ * The claims of a row with `count` claims, from offset `from` on. The addon is used because most rows are read before
+ * JavaScript code is optimized.
  */
 function claimsIn(row: Buffer, from: number, count: number): NativeNameClaims {
   return (

@@ -1,8 +1,7 @@
 /**
- * The block from whose end on names are normalized: what stands under a name that is not in its normalized form moves.
- * Taken in batches, so that memory stays bounded however many names there are; what a name was at the start of the
- * block is kept in marks meanwhile.
- * Source: lbrycrd `normalizeAllNamesInTrieIfNecessary`.
+ * The block of the normalization fork: items under a name that is not normalized move to the normalized name. The block is
+ * processed in batches, to bound the memory. Mark rows store the state of each name at the start of the block. Source:
+ * lbrycrd `normalizeAllNamesInTrieIfNecessary`.
  */
 import { findTakeovers, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { MAX_ORDERED, setOrder } from '../../claimtrie/checkOrder.js';
@@ -21,19 +20,19 @@ import { parseMarkRow } from './rows/markRow.js';
 import { parseNodeRow } from './rows/nodeRow.js';
 import type { WorkStore } from './workStore.js';
 
-/** Names that are worked on at once. Bounds the memory: a few kilobytes each, twice. */
+/** Names in one batch. Limits the memory: a few kilobytes for each name, twice. */
 const BATCH_NAMES = 4000;
 
-/** Ranges that are read side by side. */
+/** Ranges that are read concurrently. */
 const RANGES_AT_ONCE = 32;
 
 export function isRefileFork(rules: ClaimRules, height: number): boolean {
   return height === rules.normalizationForkHeight;
 }
 
-/** Moves what must move. The transactions of the block have been processed. */
+/** Moves the items. The transactions of the block must have been processed. */
 export async function refileNames(store: WorkStore): Promise<void> {
-  // A range shows the rows as they were when it began: it must begin before the first batch is written.
+  // A range returns the rows as of its start, so it must start before the first batch is written.
   const nodes = nodeNames(store);
   let next = await nodes.next();
   store.settleNew();
@@ -51,10 +50,10 @@ export async function refileNames(store: WorkStore): Promise<void> {
   await refileBatch(store, batch);
 }
 
-/** Every node of the trie as it was before the block, in byte order. */
+/** All nodes of the trie in their state before the block, in byte order. */
 async function* nodeNames(store: WorkStore): AsyncGenerator<string> {
   const prefix = CLAIM_PREFIX.node + store.generation;
-  // Leaves have no rows: the children of the nodes passed so far wait for their turn, the last one first in line.
+  // Leaves have no rows. This stack has the children of the visited nodes; the last one is the next in order.
   const waiting: { path: string; leaf: boolean }[] = [];
   const leaf = (): string => {
     const next = waiting.pop()!;
@@ -92,7 +91,7 @@ async function refileBatch(store: WorkStore, batch: readonly string[]): Promise<
   await flushBatch(store);
 }
 
-/** The active supports under these names, by name, in the order in which they joined. */
+/** The active supports under these names, by name, in the order in which they were added. */
 async function activeSupports(store: WorkStore, names: readonly string[]): Promise<Map<string, Item[]>> {
   const { work } = store;
   const found = new Map<string, Item[]>();
@@ -117,7 +116,7 @@ async function flushBatch(store: WorkStore): Promise<void> {
   await store.rows.relieve();
 }
 
-/** Decides the owners of every name that the block has touched, and forgets the marks. */
+/** Decides the owners of all names that the block touched, and deletes the marks. */
 export async function settleMarkedNames(store: WorkStore): Promise<void> {
   await flushBatch(store);
   for await (const names of namesToCheck(store)) {
@@ -134,7 +133,7 @@ export async function settleMarkedNames(store: WorkStore): Promise<void> {
   await store.writeNodes();
   for await (const names of markedNames(store, () => true)) {
     await store.loadNames(names);
-    // What follows goes over the names of the work: all of these must be among them.
+    // The next steps process the loaded names, so all of these must be loaded.
     for (const name of names) store.work.name(name);
     store.settleOwners();
     await store.flush(true);
@@ -143,7 +142,7 @@ export async function settleMarkedNames(store: WorkStore): Promise<void> {
   }
 }
 
-/** Names whose owner is to be decided, some at a time: in the order of checking unless there are too many to order. */
+/** Names whose owner must be decided, in batches: in the order of checking, unless there are too many to sort. */
 async function* namesToCheck(store: WorkStore): AsyncGenerator<string[]> {
   const { checkOrder } = store.work;
   if (checkOrder.size >= MAX_ORDERED) {
@@ -154,7 +153,7 @@ async function* namesToCheck(store: WorkStore): AsyncGenerator<string[]> {
   for (let at = 0; at < order.length; at += BATCH_NAMES) yield order.slice(at, at + BATCH_NAMES);
 }
 
-/** The marked names that are wanted, some at a time. */
+/** The marked names that match, in batches. */
 async function* markedNames(store: WorkStore, wanted: (check: boolean) => boolean): AsyncGenerator<string[]> {
   let batch: string[] = [];
   const marks = { gte: CLAIM_PREFIX.mark, lt: prefixEnd(CLAIM_PREFIX.mark) };

@@ -1,5 +1,6 @@
 /**
- * The names that some blocks changed, from the logs of these blocks. Caches of names use it to remove the changed names. A log names every item that a block filed, moved or removed, and every changed takeover height.
+ * The names that some blocks changed, from the logs of these blocks. Caches of names use it for invalidation. A log names
+ * every item that a block filed, moved or removed, and every changed takeover height.
  */
 import type { MaybePromise } from '../../util/maybePromise.js';
 import type { RowReader } from '../rows/rows.js';

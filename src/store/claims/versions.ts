@@ -1,6 +1,6 @@
 /**
- * What the trie's nodes were at past blocks: for each node that a block changed, what of it was otherwise before. Hashes
- * only, kept for a window of blocks and dropped by whole epochs behind it.
+ * History of the trie's nodes: for each node that a block changed, the previous state of the changed slots. It has hashes
+ * only. It is stored for a window of blocks, and older history is dropped in whole epochs.
  */
 import type { NodeChange } from '../../claimtrie/workTrie.js';
 import { u32Key } from '../rows/keys.js';
@@ -25,12 +25,12 @@ import {
 } from './rows/nodeNote.js';
 import { RowDecoder, RowEncoder } from './rows/rowCodec.js';
 
-/** Blocks of an epoch: what is dropped at once. Arbitrary, a fraction of the default window. */
+/** Blocks of an epoch, which is dropped as a whole. Arbitrary, a fraction of the default window. */
 const EPOCH_BLOCKS = 1024;
 
 const encoder = new RowEncoder();
 
-/** Number of past blocks for which name proofs are answered, or all. */
+/** Number of past blocks for which name proofs are available, or all. */
 export type ProofWindow = number | 'all';
 
 export function epochOf(window: ProofWindow, height: number): number {
@@ -47,14 +47,14 @@ export function epochStart(epoch: number): number {
   return epoch * EPOCH_BLOCKS;
 }
 
-/** The first block behind an epoch. */
+/** The first block after an epoch. */
 export function epochEnd(window: ProofWindow, epoch: number): number {
   return window === 'all' ? Infinity : epochStart(epoch + 1);
 }
 
 /**
- * Notes, in the block with which an epoch falls behind the window, that it may be dropped from now on. The note
- * outlives a reorganisation: what is gone does not come back with a lower tip.
+ * Records that an epoch may be dropped, in the block with which it leaves the window. The record stays after a reorg,
+ * because dropped rows do not come back with a lower tip.
  */
 export async function noteDropped(rows: RowTransaction, window: ProofWindow, height: number): Promise<void> {
   const first = firstEpoch(window, height);
@@ -68,13 +68,13 @@ async function readDropped(rows: RowReader): Promise<number> {
   return row ? new RowDecoder(row).number() : 0;
 }
 
-/** The first block whose changes are noted node by node; infinite when there is none. */
+/** The first block whose changes are noted by node; Infinity without one. */
 export async function readNotedFrom(rows: RowReader): Promise<number> {
   const row = await rows.get(NOTED_KEY);
   return row ? new RowDecoder(row).number() : Infinity;
 }
 
-/** The oldest block for which proofs are answered when the tip is at `tipHeight`. */
+/** The oldest block for which proofs are available when the tip is at `tipHeight`. */
 export async function oldestProvable(
   rows: RowReader,
   window: ProofWindow,
@@ -87,14 +87,14 @@ export async function oldestProvable(
   return Math.min(tipHeight, Math.max(tipHeight - window, dropped, first));
 }
 
-/** Notes that nothing is known of the nodes before the block of this height. */
+/** Records that there is no node history before the block of this height. */
 export function putFirstProvable(rows: Pick<RowWriter, 'put'>, height: number): void {
   rows.put(FIRST_PROVABLE_KEY, encoder.number(height).finish());
 }
 
 /**
- * The rows by which nodes of past blocks are told, out of another database, for one whose tip is at `tipHeight`: what to put,
- * and at the end `settle`, after which the first provable block is what it would be without `putFirstProvable`.
+ * The rows of node history from another database, to be copied to one with its tip at `tipHeight`. Afterwards the caller
+ * calls `settleFirstProvable`, which removes the effect of `putFirstProvable`.
  */
 export async function* pastNodeRows(
   from: RowReader,
@@ -106,7 +106,7 @@ export async function* pastNodeRows(
   yield* from.range(range);
 }
 
-/** Ends what `putFirstProvable` began, once the rows of `pastNodeRows` are there. */
+/** Removes the effect of `putFirstProvable`, once the rows of `pastNodeRows` are copied. */
 export async function settleFirstProvable(rows: RowReader & RowWriter, from: RowReader): Promise<void> {
   const noted = await from.get(NOTED_KEY);
   if (noted) rows.put(NOTED_KEY, noted);
@@ -115,7 +115,7 @@ export async function settleFirstProvable(rows: RowReader & RowWriter, from: Row
   rows.del(FIRST_PROVABLE_KEY);
 }
 
-/** Keys of the epochs from `from` up to but not including `to`. */
+/** Key range of the epochs from `from` up to but not including `to`. */
 export function versionsOf(from: number, to: number): { gte: string; lt: string } {
   return { gte: CLAIM_PREFIX.version + u32Key(from), lt: CLAIM_PREFIX.version + u32Key(to) };
 }
@@ -127,7 +127,7 @@ export class VersionWriter {
     this.window = window;
   }
 
-  /** Notes what block `height` changes. `again`: an earlier batch of the block may have noted some of it already. */
+  /** Writes the notes of block `height`. `again`: an earlier batch of the block may already have written some. */
   async write(
     rows: RowTransaction,
     generation: Generation,
@@ -154,7 +154,7 @@ export class VersionWriter {
     });
   }
 
-  /** Forgets what block `height` changed, given the changes that take it back, all or some. */
+  /** Deletes the notes of block `height`. `changes` are the changes that disconnect it, all or some. */
   async erase(
     rows: RowTransaction,
     generation: Generation,
@@ -173,12 +173,12 @@ export class VersionWriter {
     }
   }
 
-  /** Marks the erasing of block `height` as complete. */
+  /** Marks the deletion of the notes of block `height` as complete. */
   async endErasing(rows: RowTransaction, height: number): Promise<void> {
     if ((await readNotedFrom(rows)) === height) rows.del(NOTED_KEY);
   }
 
-  /** The same for a block that was taken in batches: looks through the whole epoch. */
+  /** Deletes the notes of a block that was processed in batches: scans the whole epoch. */
   async eraseAll(rows: RowTransaction, height: number): Promise<void> {
     const prefix = CLAIM_PREFIX.version + u32Key(epochOf(this.window, height));
     const suffix = u32Key(height);

@@ -1,6 +1,6 @@
 /**
- * Brings rows into the work of a block, and the work back into rows. Owns loading (in batches, the trie level by level),
- * reading of what was not loaded, and the order in which rows are written; knows none of the rules.
+ * Loads the rows that the work of a block needs, and writes the results. Owns prefetching (in batches, the trie level by
+ * level), late reads, and the order of writes. It has no rules of the trie.
  */
 import {
   ClaimWork,
@@ -52,10 +52,10 @@ import { CROWDED_ITEMS, putSupportRows } from './rows/supportRows.js';
 import { moveTotals, totalsOf, type ClaimTotals, type Summary } from './rows/summaryRow.js';
 import type { VersionWriter } from './versions.js';
 
-/** Rows that are fetched and decoded between two chances to yield. Arbitrary. */
+/** Rows that are fetched and decoded between two yields. Arbitrary. */
 const ROWS_AT_ONCE = 2000;
 const NO_NAMES: ReadonlySet<string> = new Set();
-/** Changed nodes are held up to this number, some hundred bytes each. Arbitrary: most blocks change far fewer. */
+/** Maximum number of changed nodes in memory, some hundred bytes each. Arbitrary: most blocks change far fewer. */
 const MAX_DIRTY_NODES = 50_000;
 
 export interface ItemKey {
@@ -67,19 +67,19 @@ export interface ItemKey {
 export interface WorkStoreDeps {
   rows: RowTransaction;
   versions: VersionWriter;
-  /** Loaded; null if every name is searched. */
+  /** The loaded filter of idle names; null if every name must be looked up. */
   idle: IdleNames | null;
   lateReads: LateReads;
-  /** Which rows are fetched ahead, by the name under which they stand; all when absent. */
+  /** Selects the rows that are prefetched, by the name that they belong to; all when absent. */
   fetches?: ((row: LateRow, name: string) => boolean) | undefined;
 }
 
-/** Which block is worked on, over which rows. */
+/** The block that is processed, and its rows. */
 export interface BlockToWork {
   rules: ClaimRules;
   height: number;
   summary: Summary;
-  /** The trie in which paths are found and changed. */
+  /** The generation of the trie that is searched and changed. */
   generation: Generation;
 }
 
@@ -87,7 +87,7 @@ export class WorkStore implements ClaimSource {
   readonly work: ClaimWork;
   readonly rows: RowTransaction;
   readonly yieldTimer = new YieldTimer();
-  /** The trie in which paths are found and changed. */
+  /** The generation of the trie that is searched and changed. */
   readonly generation: Generation;
   private readonly versions: VersionWriter;
   private readonly idle: IdleNames | null;
@@ -96,18 +96,18 @@ export class WorkStore implements ClaimSource {
   private readonly summary: Summary;
   private readonly log: LogWriter;
   private readonly contributions = new Map<string, ClaimTotals>();
-  /** Names that had many items when they were loaded. */
+  /** Names that had many items when loaded. */
   private readonly crowded = new Set<string>();
   private chunks = 0;
-  /** The log, for notifications; of a block taken in batches nothing: it may be too much to hold. */
+  /** The log, for notifications. Empty for a block processed in batches, whose log may be too large. */
   readonly reported: WorkEvent[] = [];
-  /** The block is taken in batches: what names were at its start is kept in rows. */
+  /** The block is processed in batches; mark rows store the state of names at its start. */
   marking = false;
-  /** Nodes are hashed and written; off in the block whose new form rebuilds them all. */
+  /** Nodes are hashed and written. False in the block whose new form rebuilds them all. */
   writesNodes = true;
-  /** A block is taken back: there is no log to write, and the history of nodes shrinks. */
+  /** A block is being disconnected: no log is written, and node history is deleted. */
   undoing = false;
-  /** Items whose rows change, or go, beyond those that events speak of. */
+  /** Items whose rows change without an event in the log. */
   readonly changedItems = new Set<Item>();
   readonly deletedItems = new Set<Item>();
 
@@ -144,7 +144,7 @@ export class WorkStore implements ClaimSource {
     return this.nodeOf(path, this.rows.getBlocking(nodeKey(this.generation, path)));
   }
 
-  /** The row of a node that another node leads to, or of the root. Throws `TrieCorruptionError` when it is missing. */
+  /** Parses the row of the root or of a node that another node refers to. Throws `TrieCorruptionError` when it is missing. */
   private nodeOf(path: string, row: Bytes | undefined): TrieNode | null {
     if (row) return parseNodeRow(row);
     const isEmpty = path === '' && this.summary.totals.names === 0;
@@ -152,7 +152,7 @@ export class WorkStore implements ClaimSource {
     return null;
   }
 
-  /** `rowless` are names that surely have no row: it is not looked for. They stand among the others in the order given. */
+  /** `rowless` are names that surely have no row and are not looked up. All names are added in the order of `wanted`. */
   async loadNames(wanted: Iterable<string>, rowless: ReadonlySet<string> = NO_NAMES): Promise<void> {
     const { names } = this.work;
     const missing = [...new Set(wanted)].filter((name) => !names.has(name) && this.fetches('name', name));
@@ -213,8 +213,8 @@ export class WorkStore implements ClaimSource {
   }
 
   /**
-   * Loads names, the trie along them, and items. Names are in the order given whatever is known of them beforehand, for
-   * the order of the block's log follows from theirs.
+   * Loads names, the trie along them, and items. Names are added in the given order, because the order of the block's log
+   * depends on it.
    */
   async load(names: ReadonlySet<string>, items: readonly ItemKey[]): Promise<void> {
     const [leaves] = await Promise.all([this.loadTrie(names), this.loadItems(items)]);
@@ -222,25 +222,25 @@ export class WorkStore implements ClaimSource {
     await this.loadNames([...names, ...leaves], rowless);
   }
 
-  /** Whether the name surely has no row: it has no node, hence no active claims, and is not idle. Its path is loaded. */
+  /** Whether the name surely has no row: it has no node, so no active claims, and is not idle. Its path must be loaded. */
   private isUnknown(name: string): boolean {
     return !this.isKept(name) && !this.work.trie.knowsNode(name);
   }
 
   /**
-   * Whether a name without active claims may have a row, or is at hand. In a block taken in batches the trie may be ahead
-   * of the rows, and says nothing of them.
+   * Whether a name without active claims may have a row, or is loaded. If the block is processed in batches, the trie may be
+   * ahead of the rows, so the answer is always true.
    */
   private isKept(name: string): boolean {
     return this.idle === null || this.marking || this.work.names.has(name) || this.idle.mayHold(name);
   }
 
-  /** Loads the trie along these names, and the names at leaves below which one of them may be put. */
+  /** Loads the trie along these names, and the names at leaves below which one of them may be added. */
   async loadPaths(names: Iterable<string>): Promise<void> {
     await this.loadNames(await this.loadTrie(names));
   }
 
-  /** Loads the trie along these names; answers the leaves below which one of them may be put. */
+  /** Loads the trie along these names; returns the leaves below which one of them may be added. */
   private async loadTrie(names: Iterable<string>): Promise<Set<string>> {
     const { trie } = this.work;
     const leaves = new Set<string>();
@@ -261,7 +261,7 @@ export class WorkStore implements ClaimSource {
     return parseDueRow(await this.rows.get(dueKey(height)));
   }
 
-  /** The stored pending items of these names, by name, oldest first; loads them. */
+  /** Loads the stored pending items of these names; returns them by name, the oldest first. */
   async loadPending(names: readonly NameWork[]): Promise<Map<string, Item[]>> {
     const pending = new Map<string, Item[]>();
     const dues = new Set<number>();
@@ -281,7 +281,7 @@ export class WorkStore implements ClaimSource {
     return pending;
   }
 
-  /** Logs what is pending still of the block's own items, and queues it. */
+  /** Logs and queues the new items of the block that are still pending. */
   settleNew(): void {
     const { work } = this;
     for (const name of work.names.values()) {
@@ -295,17 +295,17 @@ export class WorkStore implements ClaimSource {
     work.newDue.clear();
   }
 
-  /** The item joins its row of the due queue. */
+  /** Adds the item to its row of the due queue. */
   queue(item: Item): void {
     moveItem(item, this.work.dueRemoved, this.work.dueAdded);
   }
 
-  /** The item leaves its row of the due queue. */
+  /** Removes the item from its row of the due queue. */
   unqueue(item: Item): void {
     moveItem(item, this.work.dueAdded, this.work.dueRemoved);
   }
 
-  /** Takeover heights die with their nodes, and every change of an owner or a takeover height is logged. */
+  /** Logs every change of an owner or a takeover height. A takeover height ends with its node. */
   settleOwners(): void {
     const { work } = this;
     for (const name of work.names.values()) {
@@ -319,7 +319,7 @@ export class WorkStore implements ClaimSource {
     }
   }
 
-  /** Structural nodes that are gone take their takeover heights along; the root keeps its own. */
+  /** A vanished structural node loses its takeover height; the root does not. */
   async forgetVanished(): Promise<void> {
     const { work } = this;
     const paths = work.trie.takeVanished().filter((path) => this.isKept(path));
@@ -332,9 +332,9 @@ export class WorkStore implements ClaimSource {
   }
 
   /**
-   * Writes everything but nodes and summary, and starts with empty hands again; `final` when no batch follows for its
-   * names. With `leavesNames`, which only the very last may have, these are left to the caller. Nodes wait for
-   * `writeNodes` unless they have become too many.
+   * Writes all changes except nodes and summary, and clears them. `final`: no later batch has these names. `leavesNames`,
+   * only for the last call: the names are not cleared, since the caller uses them. Nodes are written by `writeNodes`, or
+   * here if there are too many.
    */
   async flush(final: boolean, leavesNames = false): Promise<void> {
     const { work, rows } = this;
@@ -362,7 +362,7 @@ export class WorkStore implements ClaimSource {
     if (work.trie.dirtyCount > MAX_DIRTY_NODES) await this.writeNodes();
   }
 
-  /** The name's start is not needed any more. */
+  /** Deletes the mark row of the name. */
   forgetMark(name: string): void {
     this.rows.del(markKey(name));
   }
@@ -372,7 +372,7 @@ export class WorkStore implements ClaimSource {
     this.log.finish();
   }
 
-  /** The claims' part of every node that has changed, while its name is at hand. */
+  /** Sets the claims' hash of every changed node while its name is loaded. */
   private async hashClaims(): Promise<void> {
     const { work } = this;
     const { trie } = work;
@@ -387,7 +387,7 @@ export class WorkStore implements ClaimSource {
     }
   }
 
-  /** Hashes and writes the nodes; paths are loaded again from here on. */
+  /** Hashes and writes the nodes. Afterwards paths must be loaded again. */
   async writeNodes(): Promise<void> {
     const { work } = this;
     const { trie } = work;
@@ -428,7 +428,7 @@ export class WorkStore implements ClaimSource {
     this.deletedItems.clear();
   }
 
-  /** Rows by claim of the supports of names with many items: see `supportRows.ts`. */
+  /** Writes the rows of supports by claim for names with many items: see `supportRows.ts`. */
   private async putSupports(): Promise<void> {
     const { work, changedItems, deletedItems } = this;
     const names = new Map<string, { name: string; alive: number; supports: Map<Item, boolean> }>();

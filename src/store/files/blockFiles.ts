@@ -1,8 +1,8 @@
 /**
  * Block files `blk?????.dat` in Core's format (magic, length, block) and undo files `rev?????.dat` beside them
  * (magic, length, undo data, SHA-256d over the block's parent hash and the data). Owns file numbers, positions and open
- * descriptors; knows nothing of what a block means. Writes are plain `write(2)`: what was written survives the death of
- * the process; `sync` makes it survive that of the machine and is called before a flush points to the bytes.
+ * descriptors; does not parse blocks. Writes are plain `write(2)`: written data survives a crash of the process. `sync`
+ * makes it survive a crash of the machine; it is called before a flush refers to the data.
  */
 import {
   closeSync,
@@ -34,15 +34,15 @@ const readAsync = promisify(read);
 /** Core's MAX_BLOCKFILE_SIZE. */
 export const MAX_BLOCK_FILE_BYTES = 128 << 20;
 const HEAD_BYTES = 8;
-/** Read first of a record: small blocks come with one call. */
+/** Bytes of the first read of a record: small blocks need one call. */
 const FIRST_BYTES = 4096;
 const CHECKSUM_BYTES = 32;
 const MAX_OPEN_FILES = 32;
-/** The most that is read on the event loop, out of the system's memory: copying it takes some microseconds. Arbitrary. */
+/** Maximum size of a read on the event loop, from the page cache: copying it takes some microseconds. Arbitrary. */
 const READ_NOW_BYTES = 64 << 10;
 const WHAT_TO_DO = 'Restart with -reindex to rebuild the database from the block files.';
 
-/** Start of a block's bytes, behind magic and length (Core's `CDiskBlockPos`). */
+/** Start of a block's bytes, after magic and length (Core's `CDiskBlockPos`). */
 export interface FilePosition {
   file: number;
   offset: number;
@@ -57,7 +57,7 @@ export interface StoredRun {
 
 type Kind = 'blk' | 'rev';
 
-/** The files contradict what the database says of them, or cannot be read; the message tells which and what to do. */
+/** The files do not match the database, or cannot be read. The message names the file and the remedy. */
 export class BlockFileError extends OperatorError {
   override readonly name = 'BlockFileError';
 }
@@ -65,7 +65,7 @@ export class BlockFileError extends OperatorError {
 interface OpenFile {
   fd: number;
   writable: boolean;
-  /** Reads under way; the descriptor is closed by the last of them once the file is retired. */
+  /** Number of reads in progress. If the file is retired, the last read closes the descriptor. */
   pins: number;
   retired: boolean;
 }
@@ -74,11 +74,11 @@ export class BlockFiles {
   private readonly folder: string;
   private readonly magic: Buffer;
   private readonly maxFileBytes: number;
-  /** Open files, the least recently used first. */
+  /** Open files, in order of last use. */
   private readonly opened = new Map<string, OpenFile>();
   private readonly ends = new Map<string, number>();
   private readonly unsynced = new Set<string>();
-  /** Number of the block file that is appended to. */
+  /** Number of the block file to which blocks are appended. */
   private current = 0;
 
   constructor(options: { folder: string; magic: Buffer; maxFileBytes?: number }) {
@@ -98,7 +98,7 @@ export class BlockFiles {
     return numbersOf('blk', this.folder);
   }
 
-  /** Numbers of undo files on disk whose block files are not there, ascending. */
+  /** Numbers of undo files on disk without their block files, ascending. */
   lonelyUndoFiles(): number[] {
     const withBlocks = new Set(this.fileNumbers());
     return numbersOf('rev', this.folder).filter((file) => !withBlocks.has(file));
@@ -119,7 +119,7 @@ export class BlockFiles {
     return size;
   }
 
-  /** The open file; one that is only read is never created. Throws `BlockFileError` when there is none to read. */
+  /** The open file. A file opened for reading is never created. Throws `BlockFileError` if it does not exist. */
   private open(kind: Kind, file: number, writable: boolean): OpenFile {
     const key = `${kind}${file}`;
     const known = this.opened.get(key);
@@ -149,7 +149,10 @@ export class BlockFiles {
     return opened;
   }
 
-  /** Forgets an open file and closes it as soon as no one reads from it: a number given up would be another file's. */
+  /**
+   * Removes an open file from the table, and closes it when its last read ends: a closed descriptor number could be reused
+   * for another file during a read.
+   */
   private retire(key: string, file: OpenFile): void {
     if (this.unsynced.delete(key)) fdatasyncSync(file.fd);
     this.opened.delete(key);
@@ -158,15 +161,15 @@ export class BlockFiles {
   }
 
   /**
-   * Fills `target` with bytes of a block from `from` on as far as the system has them in memory: how many, 0 when the
-   * disk must be waited for. They may be the next block's. Throws `BlockFileError` when there is no such file.
+   * Fills `target` with bytes of a block from `from` on, as far as they are in the page cache. Returns their number; 0 if
+   * the disk would have to be read. They may belong to the next block. Throws `BlockFileError` when there is no such file.
    */
   readNow({ file, offset }: FilePosition, from: number, target: Buffer): number {
     const { fd } = this.open('blk', file, false);
     return Math.max(0, loadNative()?.readCached(fd, target, offset + from) ?? 0);
   }
 
-  /** Runs `use` while the descriptor is held. */
+  /** Runs `use` with an open descriptor. */
   private async hold<T>(kind: Kind, file: number, use: (fd: number) => Promise<T>): Promise<T> {
     const opened = this.open(kind, file, false);
     opened.pins++;
@@ -210,7 +213,7 @@ export class BlockFiles {
     return { file: this.current, offset: at + HEAD_BYTES };
   }
 
-  /** Appends undo data beside the block's file; returns the offset of the data in the undo file. */
+  /** Appends undo data to the undo file of the block's file; returns the offset of the data. */
   writeUndo(file: number, parentHash: Bytes, undo: Bytes): number {
     const head = Buffer.allocUnsafe(HEAD_BYTES);
     this.magic.copy(head);
@@ -219,7 +222,7 @@ export class BlockFiles {
     return at + HEAD_BYTES;
   }
 
-  /** Fills `target`; how many bytes there were. */
+  /** Fills `target`; returns the number of bytes read. */
   private readSync(kind: Kind, file: number, target: Buffer, at: number): number {
     const { fd } = this.open(kind, file, false);
     try {
@@ -235,7 +238,7 @@ export class BlockFiles {
     return this.lengthOf(kind, position, head, got, this.sizeBytes(kind, position.file));
   }
 
-  /** Length of the record with this head; `got` bytes of the head could be read. */
+  /** Length of the record with this head. Only `got` bytes of the head could be read. */
   private lengthOf(kind: Kind, position: FilePosition, head: Buffer, got: number, fileEnd: number): number {
     if (got < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic)) throw this.damaged(kind, position);
     const length = head.readUInt32LE(4);
@@ -251,7 +254,7 @@ export class BlockFiles {
     );
   }
 
-  /** Reads a whole block synchronously. Throws `BlockFileError` when the file does not hold one there. */
+  /** Reads a whole block synchronously. Throws `BlockFileError` if there is no block at this position. */
   readBlockSync(position: FilePosition): Buffer {
     const bytes = Buffer.allocUnsafe(this.lengthAtSync('blk', position));
     const got = this.readSync('blk', position.file, bytes, position.offset);
@@ -263,7 +266,7 @@ export class BlockFiles {
     return this.readRecord('blk', position, 0);
   }
 
-  /** The bytes of a record and `extra` bytes that follow it. */
+  /** The bytes of a record and the `extra` bytes after it. */
   private readRecord(kind: Kind, position: FilePosition, extra: number): Promise<Buffer> {
     const { file, offset } = position;
     const fileEnd = this.sizeBytes(kind, file);
@@ -316,7 +319,10 @@ export class BlockFiles {
     return places.subarray(0, 2 * count);
   }
 
-  /** At most `length` bytes of a block from `from` on. They may be the next block's: the caller knows what to expect. */
+  /**
+   * At most `length` bytes of a block from `from` on. They may include bytes of the next block, so the caller must know the
+   * length.
+   */
   readPart({ file, offset }: FilePosition, from: number, length: number): Promise<Buffer> {
     const left = Math.max(0, this.sizeBytes('blk', file) - offset - from);
     return this.hold('blk', file, async (fd) => {
@@ -325,7 +331,7 @@ export class BlockFiles {
     });
   }
 
-  /** Reads and verifies undo data; throws `BlockFileError` when it is damaged. */
+  /** Reads and verifies undo data. Throws `BlockFileError` if it is corrupt. */
   readUndoSync(position: FilePosition, parentHash: Bytes): Buffer {
     const length = this.lengthAtSync('rev', position);
     const bytes = Buffer.allocUnsafe(length + CHECKSUM_BYTES);
@@ -355,7 +361,7 @@ export class BlockFiles {
     this.unsynced.clear();
   }
 
-  /** Drops what a block file holds from `end` on: a record that was not written whole. */
+  /** Truncates a block file at `end`, to remove an incomplete record. */
   truncate(file: number, end: number): void {
     const { fd } = this.open('blk', file, true);
     try {
@@ -366,7 +372,10 @@ export class BlockFiles {
     this.ends.set(`blk${file}`, end);
   }
 
-  /** Deletes a pair of files (pruning), so that what a crash in between leaves is seen by its block file. */
+  /**
+   * Deletes a block file and its undo file (pruning). The order of the deletions lets a later start detect a crash in
+   * between.
+   */
   remove(file: number): void {
     for (const kind of ['rev', 'blk'] as const) this.removeOne(kind, file);
   }
@@ -386,13 +395,13 @@ export class BlockFiles {
   }
 }
 
-/** What the system refuses to read there, as `BlockFileError`; all else as it is. */
+/** Converts an error of the system on read to `BlockFileError`; other errors are returned unchanged. */
 function unreadable(error: unknown, path: string): unknown {
   const told = environmentError(error, path);
   return told instanceof EnvironmentError ? new BlockFileError(told.message, { cause: error }) : error;
 }
 
-/** Reads at once what is short and in the system's memory, else on a thread; answers how many bytes there were. */
+/** Reads short data in the page cache synchronously, else on a thread; returns the number of bytes read. */
 async function readBytes(fd: number, target: Buffer, at: number): Promise<number> {
   if (target.length <= READ_NOW_BYTES && loadNative()?.readCached(fd, target, at) === target.length)
     return target.length;
@@ -400,14 +409,17 @@ async function readBytes(fd: number, target: Buffer, at: number): Promise<number
   return bytesRead;
 }
 
-/** Deletes all undo files: connecting the blocks again writes them again. Source: Core `CleanupBlockRevFiles`. */
+/** Deletes all undo files. They are written again when the blocks are connected again. Source: Core `CleanupBlockRevFiles`. */
 export function removeUndoFiles(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (/^rev\d{5}\.dat$/.test(name)) rmSync(join(folder, name));
   }
 }
 
-/** Deletes block files behind a gap, which no chain from the genesis block can reach. Source: `CleanupBlockRevFiles`. */
+/**
+ * Deletes block files after a gap in the numbers, which no chain from the genesis block can reach. Source:
+ * `CleanupBlockRevFiles`.
+ */
 export function removeUnreachableFiles(folder: string): void {
   let expected = 0;
   for (const file of numbersOf('blk', folder)) {

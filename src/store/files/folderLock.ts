@@ -1,11 +1,11 @@
 /**
- * One process at a time in a folder. Taken before anything is written there, released by the death of the process.
- * Source: `LockDirectory`, `LockDataDirectory`.
+ * Lock that allows one process at a time in a folder. It is acquired before anything is written there, and released when the
+ * process ends. Source: `LockDirectory`, `LockDataDirectory`.
  *
  * The runtime has no file locks, but LevelDB takes one of the operating system when it opens a database. So the lock is
- * an empty database of its own: it works with and without the native addon, on every system, over `kill -9`, and, unlike
- * a socket or a file with a process id, is neither left behind nor blind to a process in another container. The chain's
- * own database cannot serve: `-reindex` deletes it, and the code that does so must hold the lock already.
+ * an empty database of its own: it works on every system, with and without the native addon. Unlike a socket or a file with
+ * a process id, it does not remain after `kill -9`, and it works between containers. The chain's own database cannot be
+ * used: `-reindex` deletes it while holding the lock.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,8 +24,8 @@ export class FolderLockError extends OperatorError {
 }
 
 /**
- * Makes the folder if need be and locks it; the returned function gives it free. The lock's database has a name in the
- * folder; `what` the folder is called in messages. Throws `FolderLockError`.
+ * Creates the folder if necessary and locks it; the returned function unlocks it. `name` is the folder of the lock's
+ * database, and `what` the name of the folder in messages. Throws `FolderLockError`.
  */
 export async function lockFolder(
   folder: string,
@@ -36,12 +36,12 @@ export async function lockFolder(
     makeFolder(path);
     return await openLock(path).catch(async (error: unknown) => {
       if (isLocked(error) || error instanceof NoLevelDbError) throw error;
-      // Damaged, by a crash of the machine for instance; there is nothing in it to lose.
+      // The lock database is corrupt, for instance after a crash of the machine. It has no data, so it is deleted.
       await emptyLock(path);
       return openLock(path);
     });
   } catch (error) {
-    // Not about the folder: there is no LevelDB to lock it with.
+    // The error is not about the folder: there is no LevelDB for the lock.
     if (error instanceof NoLevelDbError) throw error;
     const cause = causeOf(error);
     const refused = systemErrorOfText(errorText(cause));
@@ -66,7 +66,7 @@ async function openLock(path: string): Promise<() => Promise<void>> {
   return () => database.close();
 }
 
-/** Removes all except the locked file itself: its holder keeps it. */
+/** Removes all files except the locked one, which its owner needs. */
 async function emptyLock(path: string): Promise<void> {
   for (const name of await readdir(path)) {
     if (name !== LOCK_FILE) await rm(join(path, name), { recursive: true, force: true });
@@ -77,7 +77,7 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
-/** Whether another holds the lock; a lock file that the system does not let us open counts as not locked. */
+/** Whether another process holds the lock. A lock file that cannot be opened counts as not locked. */
 function isLocked(error: unknown): boolean {
   const cause = causeOf(error);
   if ((cause as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;

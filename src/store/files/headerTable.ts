@@ -1,8 +1,8 @@
 /**
  * Every known header, as typed columns instead of objects: 1.6 million of them cost about 110 bytes each.
  * Owns ids (a header's row number, in order of arrival, never reused), the index by hash, parents, heights, work, status
- * and file positions. Roots and nonces are cold: they stay on disk and are read when a caller prints or serves a header.
- * Does not decide which chain is active.
+ * and file positions. Merkle roots and nonces are cold data: they stay on disk and are read when a header is printed or
+ * sent. It does not select the active chain.
  */
 import { assert } from '../../util/assert.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
@@ -21,13 +21,13 @@ const COLD_CHUNKS = 64;
 export const STATUS = {
   /** Block data passed all checks that need no coins. */
   validTransactions: 1,
-  /** Connected once: coins, scripts and claims were right. */
+  /** Connected once: coins, scripts and claims were valid. */
   validScripts: 2,
   haveData: 4,
   haveUndo: 8,
   failed: 16,
   failedChild: 32,
-  /** Beside `failed`: found by connecting, so that the verdict rests on coins and claims. */
+  /** In addition to `failed`: the failure was found when the block was connected, so it depends on coins and claims. */
   failedConnecting: 64,
 } as const;
 export const STATUS_FAILED_MASK = STATUS.failed | STATUS.failedChild;
@@ -51,7 +51,7 @@ interface Columns {
   version: Int32Array;
   timeSec: Uint32Array;
   bits: Uint32Array;
-  /** 128 bits a row, four words, the least significant first. */
+  /** 128 bits for each row: four words, the least significant first. */
   work: Uint32Array;
   status: Uint8Array;
   file: Int32Array;
@@ -61,7 +61,7 @@ interface Columns {
   chainTxCount: Float64Array;
 }
 
-/** Column name, bytes a row; wide columns first, so that every column of a packed chunk is aligned. */
+/** Column names, and bytes for each row. Wide columns come first, so that every column of a packed chunk is aligned. */
 const LAYOUT: readonly [keyof Columns, number][] = [
   ['chainTxCount', 8],
   ['work', 16],
@@ -126,12 +126,12 @@ export class HeaderTable {
     return columns + this.index.byteLength;
   }
 
-  /** Grows with every header added and with whatever is changed of one. */
+  /** Incremented by every added header and every change of a header. */
   get changes(): number {
     return this.changeCount;
   }
 
-  /** Loads all hot columns: one read a chunk, no object a header. */
+  /** Loads all hot columns: one read for each chunk, no objects. */
   async load(count: number): Promise<void> {
     this.grow(count);
     const batch = 64;
@@ -163,7 +163,7 @@ export class HeaderTable {
 
   private grow(rows: number): void {
     if (rows <= this.capacity) return;
-    // A quarter of headroom: doubling would cost 80 MB of zeros at the chain's present length.
+    // A quarter of headroom: doubling would need 80 MB of zeros for the present chain.
     const capacity = Math.max(Math.ceil((rows * 1.25) / CHUNK_ROWS) * CHUNK_ROWS, CHUNK_ROWS * 4);
     const larger = makeColumns(capacity);
     for (const [name] of LAYOUT) (larger[name] as Uint8Array).set(this.columns[name] as Uint8Array);
@@ -299,7 +299,7 @@ export class HeaderTable {
     this.columns.status[id]! &= ~bits;
     this.touch(id);
   }
-  /** Transactions in the block; 0 while its data never arrived. */
+  /** Transactions in the block; 0 until its data has been received. */
   txCount(id: number): number {
     return this.columns.txCount[id]!;
   }
@@ -362,7 +362,7 @@ export class HeaderTable {
     return this.columns.file[id]!;
   }
 
-  /** Per file that blocks (or their undo data) are said to lie in, the highest offset at which one begins. */
+  /** For each file, the highest offset at which a block (or its undo data) starts. */
   furthestOffsets(kind: 'blk' | 'rev'): Map<number, number> {
     const furthest = new Map<number, number>();
     const offsets = kind === 'blk' ? this.columns.dataOffset : this.columns.undoOffset;
@@ -415,7 +415,7 @@ export class HeaderTable {
     assert(value, `cold header chunk ${chunk} is missing`);
     const cold = Buffer.alloc(CHUNK_ROWS * COLD_BYTES);
     cold.set(value);
-    // Someone may have read it meanwhile, and added a row since.
+    // Another call may have read it meanwhile and added a row.
     const known = this.coldOf(id);
     if (known !== undefined) return known;
     this.rememberCold(chunk, cold);
@@ -454,7 +454,7 @@ export class HeaderTable {
     for (const chunk of this.cold.keys()) if (chunk < tail - 2) this.cold.delete(chunk);
   }
 
-  /** Brings the cold half of the last, partly filled chunk into memory, so that rows can be added to it. */
+  /** Loads the cold half of the last, partly filled chunk, so that rows can be added to it. */
   async prepareTail(): Promise<void> {
     if (this.rows % CHUNK_ROWS !== 0) await this.readHeader(this.rows - 1);
   }

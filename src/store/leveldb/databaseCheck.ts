@@ -1,13 +1,11 @@
 /**
- * What LevelDB's files must look like before they are opened: LevelDB itself takes a file that is gone, a manifest or a
- * log that ends early and records that are missing in the middle for what a crash leaves, and continues without them. Owns
- * the note of what was durable. Reads the manifest, the logs and the sizes of tables; LevelDB verifies the rest as it
- * reads.
+ * Checks LevelDB's files before they are opened. LevelDB treats a missing log, a truncated manifest or log, and missing
+ * records in the middle as the result of a crash, and continues without them. Owns the note of durable data. Reads the
+ * manifest, the logs and the sizes of tables; LevelDB verifies the rest as it reads.
  *
- * Every put and delete has a number, one more than the one before it, and of the newest log is noted how far it reached
- * when it was last brought to disk. So nothing is missing when the logs continue without a gap from what the tables hold to
- * at least that place. What a crash of the machine left half-written behind it is cut off: no one was told that it is
- * there.
+ * Every put and delete has a sequence number, one more than the previous one. The note has the size of the newest log at its
+ * last sync. No data is missing if the logs continue the tables without a gap up to at least that size. Incomplete records
+ * after it, left by a crash of the machine, are cut off: their writes were never confirmed.
  */
 import { open, readdir, readFile, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +25,7 @@ import {
   type Manifest,
 } from './levelDbFormat.js';
 
-/** In the database's own folder, where LevelDB leaves files alone that it does not know. */
+/** Name of the note in the database folder. LevelDB ignores files that it does not know. */
 const NOTE_NAME = 'durable';
 const NOTE_BYTES = 24;
 const FIRST_MANIFEST = 'MANIFEST-000001';
@@ -35,21 +33,21 @@ const COMPARATOR = 'leveldb.BytewiseComparator';
 const LOG = /^\d+\.log$/;
 
 export interface DatabaseState {
-  /** Number of the newest put or delete; 0 for a new database. */
+  /** Sequence number of the newest put or delete; 0 for a new database. */
   readonly lastSequence: number;
 }
 
-/** How far the newest log reached. */
+/** Number and size of the newest log at its last sync. */
 interface Note {
   readonly log: number;
   readonly sizeBytes: number;
 }
 
 /**
- * Notes that all which was written is on disk, once LevelDB has synced its newest log; nothing may be written meanwhile.
- * LevelDB never syncs a log that it has left for a new one, although its rows come to a table only later: that is done
- * here. The note itself needs not be on disk: one that is too old only asks less. Without one all damage is refused, since
- * the effect of a crash cannot be known.
+ * Records that all written data is on disk, after LevelDB has synced its newest log. Nothing may be written during the call.
+ * LevelDB does not sync a log that it has replaced by a new one, although the rows of the old log reach a table only later;
+ * this function syncs it. The note itself need not be synced, because an older note only requires less. Without a note all
+ * corruption is an error, since the effect of a crash is unknown.
  */
 export async function noteDurable(path: string): Promise<void> {
   const newest = await syncedLog(path);
@@ -64,16 +62,16 @@ export async function noteDurable(path: string): Promise<void> {
   const file = known ?? (await open(name, 'w'));
   try {
     await file.write(note, 0, NOTE_BYTES, 0);
-    // Something else may have lain there.
+    // A longer file may have had this name.
     if (known !== null && (await known.stat()).size > NOTE_BYTES) await known.truncate(NOTE_BYTES);
-    // From the first one on there always is one.
+    // Syncs the first note, since a note must exist from then on.
     if (known === null) await file.datasync();
   } finally {
     await file.close();
   }
 }
 
-/** The newest log, with those before it brought to disk; null when there is none. */
+/** The newest log, after syncing the older ones; null without logs. */
 async function syncedLog(path: string): Promise<Note | null> {
   for (;;) {
     const logs = logsAmong(await readdir(path));
@@ -84,13 +82,13 @@ async function syncedLog(path: string): Promise<Note | null> {
       const { size } = await stat(join(path, log));
       return { log: parseInt(log), sizeBytes: size };
     } catch (error) {
-      // A compaction in the background has begun another one meanwhile, and has brought this one's rows to a table.
+      // A background compaction has replaced the log, and its rows are in a table.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
 }
 
-/** Brings a file to disk, if it is still there. */
+/** Syncs a file if it still exists. */
 async function syncFile(path: string): Promise<void> {
   let file: FileHandle;
   try {
@@ -106,7 +104,7 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** What was noted; null without a note that can be read. */
+/** Reads the note; null if it is missing or unreadable. */
 async function readNote(path: string): Promise<Note | null> {
   const note = await readFile(join(path, NOTE_NAME)).catch(() => null);
   if (note?.length !== NOTE_BYTES) return null;
@@ -120,7 +118,7 @@ function logsAmong(names: Iterable<string>): string[] {
 }
 
 /**
- * Checks the files, and cuts off what was being written when the machine went down. Throws `DatabaseCorruptionError`.
+ * Checks the files, and cuts off incomplete writes of a machine crash. Throws `DatabaseCorruptionError`.
  * No process may have the database open.
  */
 export async function checkDatabase(path: string): Promise<DatabaseState> {
@@ -130,7 +128,10 @@ export async function checkDatabase(path: string): Promise<DatabaseState> {
   return check.isNew() ? { lastSequence: 0 } : check.run();
 }
 
-/** LevelDB would wait at a pipe for a writer. Throws `EnvironmentError` where the file is of no worth. */
+/**
+ * LevelDB would block at a pipe until it has a writer. Throws `EnvironmentError` for a special file without data of the
+ * database.
+ */
 function refuseSpecialFiles(path: string, names: readonly string[]): void {
   for (const name of names) {
     const isData = isTable(name) || LOG.test(name) || /^(?:CURRENT|MANIFEST-\d+)$/.test(name);
@@ -140,7 +141,7 @@ function refuseSpecialFiles(path: string, names: readonly string[]): void {
   }
 }
 
-/** The first table with bytes that fail their checksum, and what is wrong with it; null if there is none. */
+/** The first table with a checksum error, and a description of the error; null without one. */
 export async function findCorruptTable(path: string): Promise<string | null> {
   for (const name of (await namesIn(path)).filter(isTable).sort()) {
     const file = await readFile(join(path, name)).catch(() => null);
@@ -163,7 +164,7 @@ function isTable(name: string): boolean {
   return /^\d+\.(ldb|sst)$/.test(name);
 }
 
-/** A place behind which a file is cut off. */
+/** A file and the offset at which it is truncated. */
 interface Cut {
   readonly name: string;
   readonly offset: number;
@@ -188,7 +189,7 @@ class DatabaseCheck {
     const files = [...this.names].filter(
       (name) => isTable(name) || LOG.test(name) || /^MANIFEST-\d+$/.test(name),
     );
-    // LevelDB was ended while it made the database.
+    // LevelDB was stopped while it created the database.
     return files.every((name) => name === FIRST_MANIFEST);
   }
 
@@ -226,7 +227,7 @@ class DatabaseCheck {
     for (let step = records.next(); ; step = records.next()) {
       if (step.done === true) {
         const { kind, offset, reason } = step.value;
-        // What stands before may be all that is needed: the tables and logs that it names tell.
+        // The records before the error may be sufficient. The checks of the tables and logs that they name show that.
         if (kind === 'damaged' && this.note === null) this.fail(`${name} has ${reason}`);
         if (kind === 'damaged') this.cuts.push({ name, offset });
         break;
@@ -254,8 +255,8 @@ class DatabaseCheck {
   }
 
   /**
-   * LevelDB does not ask whether a table is the one that the manifest means, and every block of a table that changed places
-   * with another has its checksum. Their sizes would tell, unless they are the same.
+   * Detects swapped tables of equal size: LevelDB does not check that a table is the one in the manifest, and the block
+   * checksums of a swapped table are valid. Tables of different sizes are detected by size.
    */
   private async checkKeys(alike: ReadonlyMap<string, KeyRange>): Promise<void> {
     for (const [name, { first, last }] of alike) {
@@ -267,13 +268,13 @@ class DatabaseCheck {
     }
   }
 
-  /** The number of the newest change. */
+  /** Checks the logs; returns the sequence number of the newest change. */
   private async checkLogs({ logNumber, prevLogNumber, lastSequence }: Manifest): Promise<number> {
     const logs = logsAmong(this.names).filter(
       (name) => parseInt(name) >= logNumber || parseInt(name) === prevLogNumber,
     );
     this.checkPresence(logs, logNumber);
-    /** The number that the next batch must have; any up to the newest that was known will do for the first. */
+    /** Sequence number that the next batch must have. The first batch may have any number up to the last known one plus 1. */
     let next: number | null = null;
     for (const [i, name] of logs.entries()) {
       const records = logRecords(await this.read(name));
@@ -294,7 +295,7 @@ class DatabaseCheck {
       const reason = end.kind === 'damaged' ? end.reason : `only ${end.offset} bytes that are whole`;
       if (this.lacksNoted(name, end)) this.fail(`${name} has ${reason}`);
       if (end.kind === 'whole') continue;
-      // LevelDB leaves a last record out that ends with its file, but not one followed by zeros.
+      // LevelDB ignores an incomplete last record at the end of the file, but not one that is followed by zeros.
       const isLast = end.kind === 'torn' && later.length === 0;
       if (this.note === null && !isLast) this.fail(`${name} has ${reason}`);
       this.cuts.push({ name, offset: end.offset });
@@ -304,7 +305,10 @@ class DatabaseCheck {
     return Math.max(lastSequence, (next ?? 0) - 1);
   }
 
-  /** The log that the manifest names is made before it, and the one that was noted stays until a later one is named. */
+  /**
+   * The log named in the manifest was created before the manifest, and the log in the note is not deleted until the manifest
+   * names a later one.
+   */
   private checkPresence(logs: readonly string[], logNumber: number): void {
     const needed = [logNumber, ...(this.note !== null && this.note.log >= logNumber ? [this.note.log] : [])];
     for (const number of needed) {
@@ -313,7 +317,7 @@ class DatabaseCheck {
     }
   }
 
-  /** Whether something behind the log's end was on disk. */
+  /** Whether data after the log's end was on disk, according to the note. */
   private lacksNoted(log: string, { kind, offset }: LogEnd): boolean {
     if (this.note === null) return false;
     const number = parseInt(log);
@@ -322,7 +326,7 @@ class DatabaseCheck {
   }
 }
 
-/** A file's number as its name has it. */
+/** A file number in the form of file names. */
 function digitsOf(number: number): string {
   return String(number).padStart(6, '0');
 }

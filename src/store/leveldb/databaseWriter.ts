@@ -1,10 +1,9 @@
 /**
- * Brings rows into LevelDB so that a crash leaves the old state or the new one. Owns the journal, the staging area's way to
- * the main rows and what a start finishes or forgets.
- *
- * Up to 16 MiB travel in one atomic batch. More goes first into a journal file which ends with a commit record, then
- * from there into LevelDB in batches of at most 16 MiB; a crash before the commit record leaves the old state, one
- * after it is repaired by applying the journal again (puts and deletes are idempotent).
+ * Writes rows to LevelDB so that a crash leaves either the old state or the new one. Owns the journal, the move of staged
+ * rows to the main rows, and the recovery at start. Up to 16 MiB are written as one atomic batch. Larger flushes are first
+ * written to a journal file that ends with a commit record, and then to LevelDB in batches of at most 16 MiB. A crash before
+ * the commit record leaves the old state. After a later crash the journal is applied again (puts and deletes are
+ * idempotent).
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { EMPTY_BYTES } from '../../util/bytes.js';
@@ -18,27 +17,30 @@ import { RecordWriter, type RowChange } from '../rows/rowRecords.js';
 import { prefixEnd } from '../rows/rows.js';
 import { databaseRange, stagedForm, stagedKey } from './stagedRows.js';
 
-/** The most that one LevelDB batch carries. */
+/** Maximum size of a LevelDB batch. */
 export const MAX_BATCH_BYTES = 16 << 20;
-/** The size of a write where atomicity does not matter: LevelDB frees the memory of batches late. */
+/** Size of a write that need not be atomic. It is small because LevelDB frees the memory of batches late. */
 const PIECE_BYTES = 2 << 20;
-/** In the database from the first to the last batch that is applied from a journal: without the journal it is half. */
+/**
+ * Present in the database from the first to the last batch of a journal. If the journal is then missing, the database is
+ * incomplete.
+ */
 const APPLYING_KEY = `${PREFIX.meta}applying`;
-/** What makes a batch of its own out of only the wish to have all before it on disk. */
+/** Row written when a sync is needed without other rows. */
 const FLUSHED_KEY = `${PREFIX.meta}flushed`;
 
 /** Produces the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. */
 export type DirtySource = (maxBytes: number) => JournalOp[] | null;
 
-/** What one flush brings to disk. */
+/** Data of one flush. */
 export interface FlushedRows {
-  /** The rows of the overlay as records of about this many bytes, to be asked for once. */
+  /** The rows of the overlay as records of about this many bytes. May be called once. */
   readonly records: (maxBytes: number) => Iterable<Buffer>;
   readonly sizeBytes: number;
   readonly source: DirtySource;
-  /** About how much the source has. */
+  /** Approximate size of the rows of `source`. */
   readonly sourceBytes: number;
-  /** Whether the rows of the staging area count. */
+  /** Whether the rows of the staging area are committed. */
   readonly withStage: boolean;
 }
 
@@ -57,7 +59,7 @@ export class DatabaseWriter {
   private readonly onPoint: (name: string) => void;
   private readonly batchBytes: number;
   private readonly pieceBytes: number;
-  /** True while nothing was written: lookups then need no disk access. */
+  /** True until the first write: lookups then need no disk access. */
   diskEmpty = true;
 
   constructor(db: LevelDb, { path, batchBytes, onPoint }: DatabaseWriterOptions) {
@@ -69,7 +71,7 @@ export class DatabaseWriter {
     this.journal = new FlushJournal(`${path}.journal`);
   }
 
-  /** Whether the database is empty, has this row, or was getting what its first flush had. */
+  /** Whether the database is empty, has this row, or its first flush was interrupted. */
   async bears(mark: string): Promise<boolean> {
     if (await this.isEmpty()) return true;
     for (const key of [mark, APPLYING_KEY]) if ((await this.db.get(key)) !== undefined) return true;
@@ -82,12 +84,12 @@ export class DatabaseWriter {
     return true;
   }
 
-  /** Finishes or forgets an interrupted flush. */
+  /** Finishes or discards an interrupted flush. */
   async recover(): Promise<void> {
     this.diskEmpty = await this.isEmpty();
     const isHalf = !this.diskEmpty && (await this.db.get(APPLYING_KEY)) !== undefined;
     const isCommitted = await this.journal.isCommitted().catch((error: unknown) => {
-      // A folder or a pipe in its place holds the other half no more than nothing does.
+      // A folder or a pipe with this name counts as a missing journal.
       if (isHalf && ['EISDIR', 'EFTYPE'].includes(systemErrorCode(error) ?? '')) return false;
       throw error;
     });
@@ -101,11 +103,11 @@ export class DatabaseWriter {
       await this.journal.remove();
       await this.clearStage();
     }
-    // What LevelDB found in its logs it has brought to tables.
+    // On opening, LevelDB has written the rows of its logs to tables.
     if (!this.diskEmpty) await noteDurable(this.path);
   }
 
-  /** Brings rows to disk as one atomic step. */
+  /** Writes rows to disk as one atomic step. */
   async flush({ records, sizeBytes, source, sourceBytes, withStage }: FlushedRows): Promise<void> {
     if (!withStage && sizeBytes + sourceBytes <= this.batchBytes) {
       this.onPoint('flush:before-batch');
@@ -113,14 +115,14 @@ export class DatabaseWriter {
       this.onPoint('flush:after-batch');
       return;
     }
-    // What is in the staging area must be on disk before the journal says that it counts.
+    // The staging area must be on disk before the journal commits its rows.
     if (withStage) await this.makeDurable([]);
     this.onPoint('flush:before-journal');
     await this.journal.begin(withStage, this.pieceBytes);
     for (const piece of records(this.pieceBytes)) await this.journal.appendRecords(piece);
     this.onPoint('flush:in-journal');
     await this.journal.append(opsOf(source, this.pieceBytes));
-    // Applying the journal, also by a version without this mark, removes it with the last piece.
+    // The last piece of the journal deletes the mark. So a version that does not know the mark deletes it too.
     await this.journal.append([[APPLYING_KEY, null]]);
     await this.journal.commit();
     this.onPoint('flush:journal-committed');
@@ -170,7 +172,7 @@ export class DatabaseWriter {
     await this.write([records.take()], false);
   }
 
-  /** One atomic batch; `sync` brings it, and all before it, to disk. */
+  /** Writes one atomic batch; `sync` makes it, and all earlier ones, durable. */
   private async write(records: readonly Buffer[], sync: boolean): Promise<void> {
     if (records.every((piece) => piece.length === 0)) return;
     this.diskEmpty = false;
@@ -178,7 +180,7 @@ export class DatabaseWriter {
     if (sync) await noteDurable(this.path);
   }
 
-  /** The same for a batch that may be empty. */
+  /** The same with `sync`, also for an empty batch. */
   private async makeDurable(records: readonly Buffer[]): Promise<void> {
     const mark = new RecordWriter();
     mark.add(FLUSHED_KEY, EMPTY_BYTES);
@@ -186,7 +188,7 @@ export class DatabaseWriter {
   }
 }
 
-/** All rows of a flush at once. */
+/** All rows of a flush as one batch. */
 async function batchOf(records: Iterable<Buffer>, source: DirtySource): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
   let since: number = performance.now();
@@ -203,7 +205,7 @@ async function batchOf(records: Iterable<Buffer>, source: DirtySource): Promise<
   return pieces;
 }
 
-/** What a cache outside the overlay has to say, a change at a time. */
+/** The changes of a cache outside the overlay, one by one. */
 function* opsOf(source: DirtySource, maxBytes: number): Generator<RowChange> {
   for (let more = source(maxBytes); more !== null; more = source(maxBytes)) {
     for (const op of more) yield [op.key, op.type === 'put' ? op.value : null];

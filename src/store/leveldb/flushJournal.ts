@@ -1,6 +1,6 @@
 /**
- * The redo journal of a flush that is too large for one atomic batch: a file of checksummed pieces that counts only
- * once its commit record is on disk. Knows nothing of what it carries but puts and deletes.
+ * The redo journal of a flush that is too large for one atomic batch: a file of checksummed pieces that is valid only with
+ * its commit record. The content is puts and deletes.
  *
  * Layout: pieces `u32 length ‖ sha256 of the payload (first 8 bytes) ‖ payload`; the commit record is a piece of
  * length 0xffffffff with one byte: whether the staging area belongs to the flush. A payload is records (`rowRecords.ts`);
@@ -17,9 +17,9 @@ export type JournalOp = { type: 'put'; key: Buffer; value: Buffer } | { type: 'd
 
 const COMMIT_MARK = 0xffffffff;
 const HEAD_BYTES = 12;
-/** A piece is closed when it has grown to this, unless less is asked for. */
+/** A piece is closed when it reaches this size, unless a smaller one is requested. */
 const PIECE_BYTES = 16 << 20;
-/** A length beyond this is none: the end of a torn file. A piece is as long as its last row makes it. */
+/** A larger length is invalid: the end of a torn file. A piece may exceed its target size by its last row. */
 const MAX_PIECE_BYTES = 96 << 20;
 
 export class FlushJournal {
@@ -27,9 +27,9 @@ export class FlushJournal {
   private file: FileHandle | null = null;
   private withStage = false;
   private pieceBytes = PIECE_BYTES;
-  /** Holds one piece while it grows; given up with the file. */
+  /** Buffer of the piece being written; released with the file. */
   private records = new RecordWriter();
-  /** Holds one piece while it is read; given up with the file. */
+  /** Buffer of the piece being read; released with the file. */
   private piece: Buffer = Buffer.alloc(0);
 
   constructor(path: string) {
@@ -45,7 +45,7 @@ export class FlushJournal {
     this.file = await open(this.path, 'w');
   }
 
-  /** Takes the changes in, which are asked for one by one; keeps none of their memory. */
+  /** Appends changes, which are pulled one by one. Their memory is not retained. */
   async append(changes: Iterable<RowChange>): Promise<void> {
     for (const [key, value] of changes) {
       this.records.add(key, value);
@@ -53,7 +53,7 @@ export class FlushJournal {
     }
   }
 
-  /** The same of rows that are records already, which become a piece of their own; they are not needed afterwards. */
+  /** Appends records as a piece of their own. The caller may then reuse their memory. */
   async appendRecords(records: Buffer): Promise<void> {
     await this.endPiece();
     await this.writePiece(records.length, records);
@@ -85,7 +85,7 @@ export class FlushJournal {
     this.records = new RecordWriter();
   }
 
-  /** Whether a committed journal lies on disk. */
+  /** Whether there is a committed journal on disk. */
   async isCommitted(): Promise<boolean> {
     for await (const piece of this.pieces()) if (piece.commit) return true;
     return false;
@@ -97,8 +97,8 @@ export class FlushJournal {
   }
 
   /**
-   * The records of a committed journal, a piece at a time; good until the next piece is asked for. Throws when the
-   * journal has no end.
+   * The records of a committed journal, piece by piece. A piece is valid until the next one is requested. Throws if the
+   * journal has no commit record.
    */
   async *read(): AsyncGenerator<Buffer> {
     for await (const { commit, payload } of this.pieces()) {

@@ -1,10 +1,10 @@
 /**
- * LevelDB's files as bytes: records of logs and manifests, what a manifest says, blocks of a table. Pure; opens no file
- * and decides nothing. Source: LevelDB doc/log_format, doc/impl, doc/table_format; log_reader, version_edit, format.
+ * Parses LevelDB's files: records of logs and manifests, the content of a manifest, and blocks of a table. Pure; it does not
+ * open files. Source: LevelDB doc/log_format, doc/impl, doc/table_format; log_reader, version_edit, format.
  */
 import { crc32c, maskCrc } from '../../crypto/crc32c.js';
 
-/** Records do not lie across more than the block that they fill; a rest below a head's size is padding. */
+/** Size of a log block. A record does not extend beyond it; a rest shorter than a record header is padding. */
 export const LOG_BLOCK_BYTES = 32 << 10;
 const LOG_HEAD_BYTES = 7;
 const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
@@ -12,13 +12,13 @@ const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
 /** End of the records of a log. */
 export interface LogEnd {
   /**
-   * `whole` after the last byte; `torn` within a record that the end of the file cuts off, as a process killed while
-   * writing leaves it; `damaged` at bytes that no writer leaves.
+   * `whole`: after the last byte. `torn`: within a record that is cut off at the end of the file, as after a kill during a
+   * write. `damaged`: at bytes that no interrupted write explains.
    */
   readonly kind: 'whole' | 'torn' | 'damaged';
   /** Offset of the first broken record, else the size of the file. */
   readonly offset: number;
-  /** What is wrong, for people; empty if nothing is. */
+  /** Description of the error; empty without one. */
   readonly reason: string;
 }
 
@@ -27,7 +27,7 @@ export interface LogRecord {
   readonly payload: Buffer;
 }
 
-/** The whole records from the start on; how that ended is what the generator returns. */
+/** The complete records from the start. The generator returns how they ended. */
 export function* logRecords(file: Buffer): Generator<LogRecord, LogEnd> {
   const fragments: Buffer[] = [];
   let start = 0;
@@ -64,40 +64,43 @@ export function* logRecords(file: Buffer): Generator<LogRecord, LogEnd> {
   }
 }
 
-/** Whether only zeros follow: space that a file was given, but whose content did not come to disk. */
+/** Whether only zeros follow: allocated space whose content was never written to disk. */
 function isZero(file: Buffer, from: number): boolean {
   if (file[from] !== 0 || file[from + LOG_HEAD_BYTES - 1] !== 0) return false;
   return file.subarray(from).every((byte) => byte === 0);
 }
 
-/** Sequence number and count of a batch: a record of a log. Null when it is too short to be one. */
+/** Sequence number and count of a batch, from a record of a log. Null if the record is too short. */
 export function batchHead(payload: Buffer): { sequence: number; count: number } | null {
   if (payload.length < 12) return null;
   return { sequence: Number(payload.readBigUInt64LE(0)), count: payload.readUInt32LE(8) };
 }
 
-/** What a manifest's records come to. */
+/** The state after the records of a manifest. */
 export interface Manifest {
   comparator: string;
-  /** Logs before it are in tables. */
+  /** Lower log numbers are already in tables. */
   logNumber: number;
   prevLogNumber: number;
-  /** Number of the next file that is made. */
+  /** Number of the next new file. */
   nextFile: number;
   lastSequence: number;
   /** The tables that belong to the database, by number. */
   tables: Map<number, TableEntry>;
 }
 
-/** What a manifest says of a table. */
+/** Data of a table in a manifest. */
 interface TableEntry {
-  /** How often its rows were merged, about: those of level 0 are as they came. */
+  /** Level of the table: 0 for tables written from a log, higher after each merge. */
   readonly level: number;
   readonly sizeBytes: number;
   readonly keys: KeyRange;
 }
 
-/** First and last key of a table; behind each row's key stands the number of its change, so that no two tables share one. */
+/**
+ * First and last internal key of a table. An internal key ends with the sequence number of the change, so no two tables have
+ * the same.
+ */
 export interface KeyRange {
   readonly first: Buffer;
   readonly last: Buffer;
@@ -107,7 +110,7 @@ export function emptyManifest(): Manifest {
   return { comparator: '', logNumber: 0, prevLogNumber: 0, nextFile: 0, lastSequence: 0, tables: new Map() };
 }
 
-/** What the fields of a manifest's record begin with. */
+/** Tags of the fields in a manifest record. */
 const TAG = {
   comparator: 1,
   logNumber: 2,
@@ -119,7 +122,7 @@ const TAG = {
   prevLogNumber: 9,
 } as const;
 
-/** Applies a record of a manifest; false when it is none, and then the manifest may be half changed. */
+/** Applies a record of a manifest. False if it is invalid; the manifest may then be partly changed. */
 export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
   const reader = new VarintReader(payload);
   const { tables } = manifest;
@@ -162,7 +165,7 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
     }
     if (reader.failed) return false;
   }
-  // A file that only moves to another level is deleted there and added here.
+  // A file that moves to another level is deleted and added in the same record.
   for (const number of deleted) tables.delete(number);
   for (const [number, table] of added) tables.set(number, table);
   return true;
@@ -171,7 +174,7 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
 /** Magic number at the end of every table. */
 const TABLE_MAGIC = 0xdb4775248b80fb57n;
 const TABLE_FOOT_BYTES = 48;
-/** Kind of packing and checksum behind each block. */
+/** Bytes after each block: compression type and checksum. */
 const BLOCK_TAIL_BYTES = 5;
 
 interface BlockHandle {
@@ -179,7 +182,7 @@ interface BlockHandle {
   readonly size: number;
 }
 
-/** What is wrong with the bytes of a table, null when every block has its checksum. */
+/** Description of the first error in a table; null if all blocks have valid checksums. */
 export function tableCorruption(file: Buffer): string | null {
   if (file.length < TABLE_FOOT_BYTES || file.readBigUInt64LE(file.length - 8) !== TABLE_MAGIC)
     return 'its end is missing';
@@ -207,7 +210,7 @@ function blockCorruption(file: Buffer, { offset, size }: BlockHandle): string | 
     : `a checksum mismatch in the block at byte ${offset}`;
 }
 
-/** The handles that a directory block lists; null for bytes that are none. */
+/** The handles in an index block; null for invalid bytes. */
 function blockHandles(block: Buffer): BlockHandle[] | null {
   return blockEntries(block)?.map(({ value }) => new VarintReader(value).handle()) ?? null;
 }
@@ -217,7 +220,7 @@ interface BlockEntry {
   readonly value: Buffer;
 }
 
-/** The entries of a block; its last byte reports how it is packed. Null for bytes that are none. */
+/** The entries of a block, whose last byte is the compression type. Null for invalid bytes. */
 function blockEntries(block: Buffer): BlockEntry[] | null {
   const isPacked = block[block.length - 1] !== 0;
   const content = isPacked ? unpackSnappy(block.subarray(0, -1)) : block.subarray(0, -1);
@@ -230,7 +233,7 @@ function blockEntries(block: Buffer): BlockEntry[] | null {
     const shared = reader.varint();
     const keyBytes = reader.varint();
     const valueBytes = reader.varint();
-    // A key leaves out what it has in common with the one before it.
+    // A key omits the prefix that it shares with the previous key.
     const key = Buffer.concat([before.subarray(0, shared), reader.take(keyBytes)]);
     const value = reader.take(valueBytes);
     if (reader.failed) return null;
@@ -240,7 +243,7 @@ function blockEntries(block: Buffer): BlockEntry[] | null {
   return entries;
 }
 
-/** First and last key of a table; null if its bytes do not tell, and then some checksum is wrong too. */
+/** First and last key of a table; null if they cannot be parsed, and then a checksum is wrong too. */
 export function tableKeys(file: Buffer): KeyRange | null {
   if (file.length < TABLE_FOOT_BYTES) return null;
   const foot = new VarintReader(file.subarray(file.length - TABLE_FOOT_BYTES));
@@ -254,11 +257,11 @@ export function tableKeys(file: Buffer): KeyRange | null {
   return first && last ? { first: first.key, last: last.key } : null;
 }
 
-/** Source: snappy's format description. Null for bytes that are none. */
+/** Source: snappy's format description. Null for invalid bytes. */
 function unpackSnappy(packed: Buffer): Buffer | null {
   const reader = new VarintReader(packed);
   const size = reader.varint();
-  // No element stands for more than 64 bytes with less than three of its own.
+  // No element of less than three bytes expands to more than 64 bytes.
   if (reader.failed || size > packed.length * 32) return null;
   const out = Buffer.alloc(size);
   let used = 0;
@@ -284,7 +287,7 @@ function unpackSnappy(packed: Buffer): Buffer | null {
   return used === size ? out : null;
 }
 
-/** Reads numbers of seven bits a byte; whatever is read behind the end is zero or empty, and notes that it failed. */
+/** Reads base-128 numbers. Reads past the end return zero or empty bytes and set `failed`. */
 class VarintReader {
   failed = false;
   private readonly data: Buffer;

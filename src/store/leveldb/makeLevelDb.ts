@@ -1,4 +1,4 @@
-/** Chooses the implementation that opens LevelDB's files: the addon where it is there, else the package `classic-level`. */
+/** Chooses the LevelDB implementation: the addon if available, else the package `classic-level`. */
 import { loadNative } from '../../native/binding.js';
 import type { LevelDb, LevelDbOptions } from './levelDb.js';
 import { NativeLevelDb } from './nativeLevelDb.js';

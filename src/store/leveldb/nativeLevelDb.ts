@@ -1,7 +1,7 @@
 /**
- * LevelDB inside the addon: checksums are verified on every read, table files are read and not mapped, and rows cross the
- * border packed. Owns the order of things around open and close; what the files must look like before they are opened is
- * told by `databaseCheck.ts`.
+ * LevelDB inside the addon: checksums are verified on every read, table files are read instead of mapped, and rows are
+ * passed between addon and JavaScript in packed form. Owns the order of steps at open and close. `databaseCheck.ts` checks
+ * the files before they are opened.
  */
 import type { NativeAddon, NativeDatabase, NativeDatabaseWalk } from '../../native/binding.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -18,9 +18,9 @@ import {
 } from './levelDb.js';
 import type { RowRange } from '../rows/rows.js';
 
-/** More rows are no short range. */
+/** Maximum number of rows of a short range. */
 const SHORT_RANGE_ROWS = 1024;
-/** A walk reads no more at once than this, whatever the rows. */
+/** Maximum number of bytes that a walk reads in one call. */
 const WALK_BYTES = 1 << 20;
 const ABSENT = 0xffffffff;
 const RECORD_HEAD_BYTES = 8;
@@ -117,7 +117,7 @@ export class NativeLevelDb implements LevelDb {
         sizeBytes = makeRoom(this.db.rangeNow(gte, lt, reverse, most, READ_NOW_MICROS, target));
       } while (sizeBytes < 0);
     } catch (error) {
-      // A walk will reach it too, and name the file.
+      // A walk will find the same corruption, and its error names the file.
       if (isCorruption(error)) return null;
       throw error;
     }
@@ -184,7 +184,10 @@ export class NativeLevelDb implements LevelDb {
     return Number(this.db.property('leveldb.approximate-memory-usage'));
   }
 
-  /** The outcome of what runs on another thread. A background merge does not name the corrupt file. */
+  /**
+   * Result of a call on another thread. The error of a background compaction does not name the corrupt file, so it is
+   * searched.
+   */
   private async settled<T>(work: Promise<T>): Promise<T> {
     this.underWay++;
     try {
@@ -203,10 +206,10 @@ function isCorruption(error: unknown): error is Error {
   return error instanceof Error && (error as { code?: unknown }).code === 'LEVEL_CORRUPTION';
 }
 
-/** Answers on their way; grows with the longest one. */
+/** Buffer for results; grows with the longest one. */
 let target = Buffer.allocUnsafeSlow(64 << 10);
 
-/** Grows the target for an answer that had no room in it. The answer's size, negative when it must be asked for again. */
+/** Grows the buffer for a result that did not fit. Returns the size of the result; negative if the call must be repeated. */
 function makeRoom(sizeBytes: number): number {
   if (sizeBytes < 0) target = Buffer.allocUnsafeSlow(-2 * sizeBytes);
   return sizeBytes;
@@ -219,7 +222,7 @@ function copyOf(from: Buffer, at: number, length: number): Buffer {
   return copy;
 }
 
-/** The rows of records (`rowRecords.ts`) behind one byte. */
+/** The rows of records (`rowRecords.ts`) after the first byte. */
 function rowsOf(records: Buffer, end: number): [string, Buffer][] {
   const rows: [string, Buffer][] = [];
   for (let at = 1; at < end;) {

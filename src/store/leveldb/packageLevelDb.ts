@@ -1,7 +1,7 @@
 /**
- * LevelDB by the package `classic-level`, for a node without the addon: the same files. Loses against the addon: the package
- * cannot verify checksums as it reads, so that all tables are verified when the database is opened, and what a disk damages
- * after that may become a wrong row; reads cross the border row by row; other threads cannot read.
+ * LevelDB by the package `classic-level`, for a node without the addon: the same files. Disadvantages against the addon: the
+ * package cannot verify checksums on reads. So all tables are verified when the database is opened, and later corruption may
+ * result in a wrong row. Reads pass rows one by one. Other threads cannot read.
  */
 import type { ClassicLevel } from 'classic-level';
 import { addonRemedy } from '../../native/addonFiles.js';
@@ -72,7 +72,7 @@ export class PackageLevelDb implements LevelDb {
     } catch (error) {
       throw await this.failure(causeOf(error));
     }
-    // The lock is held from here on.
+    // The lock is held from this point on.
     const damage = await findCorruptTable(this.path);
     if (damage !== null) {
       await db.close();
@@ -216,7 +216,7 @@ export class PackageLevelDb implements LevelDb {
     }
   }
 
-  /** An error of the package as the row store expects it. */
+  /** Converts an error of the package to the errors that the row store expects. */
   private async failure(error: unknown): Promise<unknown> {
     if (!isCorruption(error)) return error;
     const table = error.message.includes('.ldb') ? null : await findCorruptTable(this.path);
@@ -228,7 +228,7 @@ function bytesOf(key: string): Buffer {
   return Buffer.from(key, 'latin1');
 }
 
-/** The package wraps what LevelDB said about opening. */
+/** The package wraps LevelDB's error on opening. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }

@@ -1,6 +1,6 @@
 /**
- * The staging area of the database: writes of one large transaction under a prefix of their own, which count only when the
- * transaction is committed and flushed. Owns the form of its rows.
+ * The staging area of the database: writes of one large transaction under a separate prefix. They become valid when the
+ * transaction is committed and flushed. Owns the row format.
  */
 import type { Bytes } from '../../util/bytes.js';
 import { PREFIX } from '../rows/keys.js';
@@ -17,19 +17,19 @@ export function stagedForm(value: Bytes | null): Buffer {
   return staged;
 }
 
-/** What a row of the staging area stands for: a row, or the deletion of one. */
+/** Decodes a row of the staging area: a row, or a deletion (null). */
 export function stagedRow(staged: Bytes): Bytes | null {
   return staged[0] === 1 ? staged.subarray(1) : null;
 }
 
-/** Rows on disk within a range; of the staging area when `isStaged`, as what they stand for. */
+/** Rows on disk within a range; with `isStaged` the decoded rows of the staging area. */
 export async function* databaseRange(
   db: LevelDb,
   range: RowRange,
   isStaged: boolean,
 ): AsyncGenerator<[string, Bytes | null]> {
   const { gte, lt, reverse = false, limit } = range;
-  // Without the limit: how many of these rows others hide is not known here.
+  // The limit is not applied: the number of rows hidden by other layers is not known here.
   if (!isStaged) yield* db.iterate({ gte, lt, reverse }, limit);
   else
     for await (const [key, value] of db.iterate({ gte: stagedKey(gte), lt: stagedKey(lt), reverse }, limit))

@@ -1,6 +1,6 @@
 /**
  * Fills a new database that no one reads until it is complete: rows go to LevelDB in large batches, without overlay and
- * journal. What a kill leaves is not a database; the next load removes it first.
+ * journal. If the process is killed, the folder is not a valid database; the next load removes it.
  */
 import { rm } from 'node:fs/promises';
 import { makeFolder } from '../../util/makeFolder.js';
@@ -12,7 +12,7 @@ import { RecordWriter } from './rowRecords.js';
 import type { RowWriter } from './rows.js';
 
 const BATCH_BYTES = 2 << 20;
-/** Tables of this many bytes are written at once. Arbitrary: four times that of a node, for rows come in order. */
+/** Size of a table file. Arbitrary: four times that of a node, because rows are added in order. */
 const WRITE_BUFFER_BYTES = 64 << 20;
 const CACHE_BYTES = 8 << 20;
 
@@ -54,7 +54,7 @@ export class BulkLoad implements RowWriter {
     return this.records.sizeBytes >= BATCH_BYTES;
   }
 
-  /** Hands what was put to the database. Resolves when what was handed to it before is written. */
+  /** Writes the added rows to the database. Resolves when what was handed to it before is written. */
   async drain(): Promise<void> {
     await this.writing;
     if (this.records.sizeBytes === 0) return;
@@ -64,7 +64,7 @@ export class BulkLoad implements RowWriter {
     this.writing.catch(() => undefined);
   }
 
-  /** Brings everything to disk and closes the database. */
+  /** Writes everything to disk and closes the database. */
   async finish(): Promise<void> {
     await this.writing;
     await this.db.write([this.records.take()], { sync: true });

@@ -1,7 +1,6 @@
 /**
- * The rows of one transaction: values as they were given, keys sorted only when a caller walks them. `null` marks a
- * deletion that hides lower layers. Rows that come as records stay so until a caller asks for one of their kind: most are
- * only passed on.
+ * The rows of one transaction: values by key, sorted only when a range is read. `null` marks a deletion that hides lower
+ * layers. Rows added as records stay packed until a row of their kind is read, because most are only passed on.
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { changesOf } from './rowRecords.js';
@@ -9,14 +8,14 @@ import { prefixEnd } from './rows.js';
 import type { KeyRange, Memtable } from '../cache/memtable.js';
 import { SortedKeys } from '../cache/sortedKeys.js';
 
-/** What a row costs besides its bytes: the key's head and its place in two tables, and the head of the value's view. */
+/** Memory of a row besides its bytes: the header of the key, its slots in two tables, and the header of the value's view. */
 const ROW_OVERHEAD_BYTES = 160;
 
 export class KeyedRows {
   private readonly rows = new Map<string, Bytes | null>();
   private readonly order = new SortedKeys();
   private bytes = 0;
-  /** Later than all rows of their kinds in `rows`. */
+  /** Records that are newer than all rows of their kinds in `rows`. */
   private packed: Buffer[] = [];
   /** First characters of the keys in `packed`. */
   private packedKinds = '';
@@ -77,7 +76,7 @@ export class KeyedRows {
     return this.rows.entries();
   }
 
-  /** Sets all rows in a table. */
+  /** Writes all rows to a table. */
   copyTo(table: Pick<Memtable, 'set' | 'addRecords'>): void {
     for (const [key, value] of this.rows) table.set(key, value);
     for (const records of this.packed) table.addRecords(records);

@@ -1,6 +1,6 @@
 /**
- * The key table: every row prefix of the one database that is not the claim trie's own (see claims/claimKeys.ts).
- * A key is a latin1 string, one code unit a byte; numbers in keys are big endian, so that they sort.
+ * The key table: all row prefixes of the database except those of the claim trie (see claims/rows/claimKeys.ts). A key is a
+ * latin1 string, one character for each byte. Numbers in keys are big endian, so that keys sort by number.
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
@@ -11,11 +11,14 @@ export const PREFIX = {
   headerChunk: 'H',
   /** `T` → chain state: tip, file positions, counters. */
   tip: 'T',
-  /** `M` ‖ name → what the folder is: schema, network, support delay, window options. */
+  /** `M` ‖ name → properties of the data folder: schema, network, support delay, window options. */
   meta: 'M',
-  /** `X` ‖ first bytes of a txid ‖ height ‖ offset → those of the id with witness (transaction index, verified on read). */
+  /** `X` ‖ first bytes of a txid ‖ height ‖ offset → first bytes of the wtxid (transaction index, verified on read). */
   txIndex: 'X',
-  /** `P` ‖ first bytes of a txid ‖ output number ‖ height ‖ offset of the spender → first bytes of its txid (spend index). */
+  /**
+   * `P` ‖ first bytes of a txid ‖ output number ‖ height ‖ offset of the spender → first bytes of the spender's txid (spend
+   * index).
+   */
   spend: 'P',
   /** `A` ‖ key of a script (16 bytes) ‖ height ‖ transaction number → txid, received, spent (address index). */
   addressHistory: 'A',
@@ -23,7 +26,7 @@ export const PREFIX = {
   addressUnspent: 'U',
   /** `S` ‖ key of a script → received, spent, number of transactions. */
   addressTotals: 'S',
-  /** `I` ‖ name of an index → version of its rows, id of the last block that is in them. */
+  /** `I` ‖ name of an index → version of its rows, id of the last indexed block. */
   indexPosition: 'I',
   /** `F` ‖ height u32 → compact filter of the block of the active chain (filter index). */
   blockFilter: 'F',
@@ -39,7 +42,7 @@ export function u32Key(value: number): string {
   return String.fromCharCode(value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255);
 }
 
-/** The number at a place of a key. */
+/** Reads the u32 at an offset of a key. */
 export function readU32(key: string, at: number): number {
   return (
     ((key.charCodeAt(at) << 24) |

@@ -1,4 +1,4 @@
-/** Reads several ordered layers of rows as one: what is in memory over what lies on disk. Owns no rows. */
+/** Reads several ordered layers of rows as one: rows in memory over rows on disk. Owns no rows. */
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange } from './rows.js';
 
@@ -7,12 +7,12 @@ const ASCENDING: RowRange = { gte: '', lt: '' };
 /** Rows within a range in its order; `null` marks a deletion. */
 export type Layer = (range: RowRange) => AsyncIterable<[string, Bytes | null]>;
 
-/** A layer's rows that are at hand. */
+/** A layer of rows that are in memory. */
 export async function* fromArray(rows: [string, Bytes | null][]): AsyncGenerator<[string, Bytes | null]> {
   yield* rows;
 }
 
-/** Merges ordered layers, the first hiding the later ones; deletions drop out. */
+/** Merges ordered layers. A row of an earlier layer hides those of later ones; deletions are omitted. */
 export async function* mergeLayers(range: RowRange, layers: Layer[]): AsyncGenerator<[string, Bytes]> {
   const sign = range.reverse ? -1 : 1;
   const sources = layers.map((layer) => layer(range)[Symbol.asyncIterator]());
@@ -44,7 +44,7 @@ export async function* mergeLayers(range: RowRange, layers: Layer[]): AsyncGener
   }
 }
 
-/** Merges rows that are at hand in the order of the range: what lies above, deletions included, hides what lies below. */
+/** Merges rows in memory, in the order of the range: upper rows, including deletions, hide lower ones. */
 export function mergeRows(
   range: RowRange,
   above: readonly [string, Bytes | null][],
@@ -92,7 +92,7 @@ export async function* mergeBatches(
   if (rest.length > 0) yield rest;
 }
 
-/** The range, with a limit that is enough although each of this many rows above may hide one. */
+/** The range with a limit that is sufficient even if each of `hidden` upper rows hides one of its rows. */
 export function reaching(range: RowRange, hidden: number): RowRange {
   return range.limit === undefined ? range : { ...range, limit: range.limit + hidden };
 }

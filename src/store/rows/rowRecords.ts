@@ -1,13 +1,13 @@
 /**
- * Rows on their way between memory, the journal and the addon, one behind the other: `u32 length of the key ‖ u32 length of
+ * Record format for rows passed between memory, the journal and the addon: `u32 length of the key ‖ u32 length of
  * the value, or 0xffffffff for a deletion ‖ key ‖ value`, all numbers little endian.
  */
 import type { Bytes } from '../../util/bytes.js';
 
-/** A put, or a delete where there is no value. A key is its bytes, or a string of one code unit a byte. */
+/** A put, or a delete without a value. A key is bytes or a latin1 string. */
 export type RowChange = readonly [key: Buffer | string, value: Bytes | null];
 
-/** A row out of a record. */
+/** A row read from a record. */
 export type ReadChange = readonly [key: Buffer, value: Buffer | null];
 
 const DELETED = 0xffffffff;
@@ -15,13 +15,13 @@ const UNKNOWN = 0xfffffffe;
 const HEAD_BYTES = 8;
 const MIN_ROOM = 64 << 10;
 
-/** Writes records into memory that it uses again and again. */
+/** Writes records to a buffer that is reused. */
 export class RecordWriter {
   private memory = Buffer.alloc(0);
   private used = 0;
   private readonly leastRoom: number;
 
-  /** Takes at least this many bytes of memory, when anything is added. */
+  /** Allocates at least `leastRoom` bytes on the first addition. */
   constructor(leastRoom = MIN_ROOM) {
     this.leastRoom = leastRoom;
   }
@@ -48,12 +48,12 @@ export class RecordWriter {
     this.memory = grown;
   }
 
-  /** Leaves nothing of earlier records in memory. */
+  /** Clears the buffer of earlier records. */
   wipe(): void {
     this.memory.fill(0, this.used);
   }
 
-  /** What was added since the last call; a view that is good until something is added. */
+  /** Records added since the last call, as a view that is valid until the next addition. */
   take(): Buffer {
     const records = this.memory.subarray(0, this.used);
     this.used = 0;
@@ -61,7 +61,7 @@ export class RecordWriter {
   }
 }
 
-/** The rows of records, one after the other, without a view of each: for callers that read very many. */
+/** Iterates over the rows of records without creating a view for each. For callers that read very many. */
 export class RecordCursor {
   private readonly records: Buffer;
   private at = 0;
@@ -76,7 +76,7 @@ export class RecordCursor {
     this.records = records;
   }
 
-  /** Goes on to the next row; false at the end. */
+  /** Advances to the next row; false at the end. */
   next(): boolean {
     const { records, at } = this;
     if (at >= records.length) return false;
@@ -91,12 +91,12 @@ export class RecordCursor {
 }
 
 /**
- * Values one behind the other, `u32 length ‖ value`, little endian; in place of a length 0xffffffff where there is no row,
- * 0xfffffffe where nothing is known of one. One at a time, without a view of each.
+ * Iterates over packed values, `u32 length ‖ value`, little endian, without creating a view for each. The length is
+ * 0xffffffff for a missing row, 0xfffffffe for an unknown one.
  */
 export class PackedValues {
   readonly values: Buffer;
-  /** Start of the value, and its length; -1 where there is no row, or none that is known. */
+  /** Start of the value, and its length; -1 for a missing or unknown row. */
   start = 0;
   length = -1;
   private at = 0;
@@ -105,7 +105,7 @@ export class PackedValues {
     this.values = values;
   }
 
-  /** Goes on to the next value, which must be there. */
+  /** Advances to the next value, which must exist. */
   next(): void {
     const length = this.values.readUInt32LE(this.at);
     this.start = this.at + 4;

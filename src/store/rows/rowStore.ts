@@ -18,32 +18,32 @@ import { collectRows, prefixEnd, type RowRange, type RowReader } from './rows.js
 import type { SharedRowsId } from '../cache/sharedRows.js';
 import { databaseRange, stagedKey, stagedRow } from '../leveldb/stagedRows.js';
 
-/** LevelDB's memory for what is not in a table file yet. */
+/** LevelDB's memory for rows that are not in a table file yet. */
 const WRITE_BUFFER_BYTES = 16 << 20;
-/** Threads that read at once: those of the pool. A disk answers several as fast as one. */
+/** Number of concurrent reads: the threads of the pool. A disk serves several reads in the time of one. */
 const READERS = 4;
-/** Fewer rows are not worth a thread of their own. */
+/** Minimum number of rows for each thread. */
 const ROWS_A_READER = 8;
-/** Records of fewer bytes are read one by one: some tens of rows, which costs less than the way to a thread. */
+/** Shorter records are read one by one: for some tens of rows a call to a thread takes longer. */
 const THREAD_BYTES = 2048;
-/** The one position that is wanted of one key. */
+/** The positions for a read of one key. */
 const FIRST = [0];
 export interface RowStoreOptions {
   /** Folder of the LevelDB files. */
   path: string;
   /** LevelDB's own block cache. */
   cacheBytes: number;
-  /** Rows that stay in memory after they were written; none when absent. */
+  /** Sizes of the row caches; none when absent. */
   recent?: RowCachesOptions;
-  /** The most that one batch carries (`-dbbatchsize`); more goes through the journal. At most `MAX_BATCH_BYTES`. */
+  /** Maximum size of one batch (`-dbbatchsize`); larger flushes use the journal. At most `MAX_BATCH_BYTES`. */
   batchBytes?: number;
   /** Called at named points of a flush; tests kill the process there. */
   onPoint?: (name: string) => void;
-  /** Key of a row that every database of ours has from its first flush on; `open` refuses one that lacks it. */
+  /** Key of a row that every database of this program has from its first flush on. `open` rejects a database without it. */
   mark?: string;
 }
 
-/** The database has rows, but not those of this program. */
+/** The database has rows, but was created by another program. */
 export class ForeignDatabaseError extends Error {
   override readonly name = 'ForeignDatabaseError';
 }
@@ -55,14 +55,14 @@ export class RowStore implements RowReader, TransactionGround {
   private readonly cacheBytes: number;
   private readonly disk: DatabaseWriter;
   private readonly overlay = createMemtable();
-  /** Below the overlay, above the database. */
+  /** Row caches: searched after the overlay and before the database. */
   private readonly recent: RowCaches;
   /** Whether committed rows are in the staging area, between overlay and main rows. */
   private stageCommitted = false;
   private open_: Transaction | null = null;
-  /** The overlay is being walked: what joined it now would be lost. */
+  /** The overlay is being flushed: a row added now would be lost. */
   private flushing = false;
-  /** Settles when files that lost much are rewritten; never rejects. */
+  /** Resolves when the compactions of `packRange` are finished; never rejects. */
   private packing: Promise<unknown> = Promise.resolve();
   /** Flushes everything committed; called before a transaction spills for the first time. */
   beforeSpill: () => Promise<void> = () => this.flush();
@@ -80,8 +80,8 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * Opens the database and finishes or forgets an interrupted flush. Throws `ForeignDatabaseError`, having changed no
-   * row, when another program made it.
+   * Opens the database, and finishes or discards an interrupted flush. Throws `ForeignDatabaseError`, without changing rows,
+   * if another program created it.
    */
   static async open(options: RowStoreOptions): Promise<RowStore> {
     const db = makeLevelDb(options.path, {
@@ -107,8 +107,8 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * Closes and opens the database files. LevelDB keeps what it has open in memory, whole files where it maps them: after
-   * a walk over much that will not be read again this gives the memory back. Nothing may be reading meanwhile.
+   * Closes and opens the database files. LevelDB keeps open files in memory, whole files if it maps them. After a walk over
+   * many rows that are not needed again, this frees the memory. There must be no reads during the call.
    */
   async reopen(): Promise<void> {
     await this.packing;
@@ -116,7 +116,7 @@ export class RowStore implements RowReader, TransactionGround {
     await this.db.open();
   }
 
-  /** About how many bytes the rows whose key starts with `prefix` take in LevelDB's files. */
+  /** Approximate size of the rows with this key prefix in LevelDB's files. */
   sizeOnDisk(prefix: string): Promise<number> {
     return this.db.approximateSize(prefix, prefixEnd(prefix));
   }
@@ -126,7 +126,7 @@ export class RowStore implements RowReader, TransactionGround {
     return this.overlay.sizeBytes;
   }
 
-  /** Bytes of rows that are kept in memory after they were written. */
+  /** Size of the row caches. */
   get recentBytes(): number {
     return this.recent.sizeBytes;
   }
@@ -147,7 +147,7 @@ export class RowStore implements RowReader, TransactionGround {
     return out;
   }
 
-  /** Reads `missing` positions of `keys` below the overlay. */
+  /** Reads the rows at positions `missing` of `keys` from the layers below the overlay. */
   async fillFromDisk(
     keys: readonly string[],
     missing: readonly number[],
@@ -173,7 +173,7 @@ export class RowStore implements RowReader, TransactionGround {
     await this.readHere(keys, this.notRecent(keys, rest, out), out, fillCache);
   }
 
-  /** Takes from the recent rows what they know; answers the positions that the database must be asked for. */
+  /** Reads rows from the row caches; returns the positions that must be read from the database. */
   private notRecent(
     keys: readonly string[],
     wanted: readonly number[],
@@ -212,8 +212,8 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * Reads what the system has in memory without the trip to a thread, which costs as much as several rows. What is not
-   * come to, because rows had to be waited for, threads read after all.
+   * Reads rows in the page cache on this thread, because a call to another thread costs as much as several rows. If a row
+   * was not in memory, other threads read the remaining ones.
    */
   private async readHere(
     keys: readonly string[],
@@ -226,7 +226,7 @@ export class RowStore implements RowReader, TransactionGround {
     if (read < wanted.length) await this.readOnThreads(keys, wanted.slice(read), out, fillCache);
   }
 
-  /** The value at once, null for none; undefined when it must be waited for, which happens only after a spill. */
+  /** The value, null for a missing row; undefined if it cannot be read synchronously, which happens only after a spill. */
   getNow(key: string): Bytes | null | undefined {
     const row = this.overlay.get(key);
     if (row !== undefined) return row;
@@ -272,7 +272,10 @@ export class RowStore implements RowReader, TransactionGround {
     return wanted.length === 0 || this.db.getNow(keys, wanted, out, true) === wanted.length ? out : null;
   }
 
-  /** Packed values of the keys of records, whose kinds are not among the recent rows; null if rows must be asked for. */
+  /**
+   * Packed values for the keys of records. Their kinds must not be in the row caches. Null if the caller must read rows
+   * instead.
+   */
   packedValues(records: Buffer): MaybePromise<Buffer> | null {
     if (this.stageCommitted || !this.overlay.readRecords || !this.db.getUnknown) return null;
     const { values, unknown } = this.overlay.readRecords(records);
@@ -281,7 +284,7 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   getRangeNow(range: RowRange): [string, Bytes][] | null {
-    // What is in memory of a walk and what the database has are of one moment only when both are read in it.
+    // A staged range is read asynchronously, so its layers could belong to different states.
     if (this.stageCommitted) return null;
     const own = this.overlay.slice(range);
     const rows = this.disk.diskEmpty ? [] : this.db.rangeNow(reaching(range, own.length));
@@ -315,31 +318,34 @@ export class RowStore implements RowReader, TransactionGround {
     return this.db.iterateBatches(range, batchRows);
   }
 
-  /** Grows with every commit: what other threads read while it stays the same is of one moment. */
+  /** Incremented by every commit. Rows that other threads read while it is unchanged belong to one state. */
   get commits(): number {
     return this.overlay.changes;
   }
 
-  /** How other threads read the committed rows, except for those of `mustFlush`; null if they cannot. */
+  /** Identifies the committed rows for other threads, except staged ones (`mustFlush`); null if threads cannot read them. */
   share(): SharedRowsId | null {
     const rows = this.overlay.share();
     const database = this.db.share();
     return rows === null || database === null ? null : { rows, database, path: this.path };
   }
 
-  /** Starts the one transaction that may be open. */
+  /** Starts a transaction. Only one may be open at a time. */
   begin(): Transaction {
     assert(this.open_ === null, 'a row transaction is open already');
     this.open_ = new Transaction(this);
     return this.open_;
   }
 
-  /** Whether a committed transaction spilled: its rows count, but the next transaction may spill only after a flush. */
+  /**
+   * Whether a committed transaction has staged rows: they are valid, but a flush is needed before the next transaction may
+   * spill.
+   */
   get mustFlush(): boolean {
     return this.stageCommitted;
   }
 
-  /** Makes the transaction's rows the committed ones. */
+  /** Commits the rows of the transaction. */
   commit(transaction: Transaction): void {
     assert(this.open_ === transaction, 'commit of a transaction that is not open');
     this.refuseInFlush();
@@ -354,7 +360,7 @@ export class RowStore implements RowReader, TransactionGround {
     if (transaction.spilled) await this.disk.clearStage();
   }
 
-  /** Writes a row straight into the committed state. */
+  /** Writes a row directly to the committed state. */
   put(key: string, value: Bytes): void {
     this.refuseInFlush();
     this.overlay.set(key, value);
@@ -369,17 +375,17 @@ export class RowStore implements RowReader, TransactionGround {
     assert(!this.flushing, 'rows were changed during a flush');
   }
 
-  /** Moves rows of an open transaction to the staging area. The overlay must be empty then: flush first. */
+  /** Moves rows of an open transaction to the staging area. The overlay must be empty, so flush first. */
   async spill(rows: KeyedRows): Promise<void> {
     assert(this.overlay.count === 0, 'a transaction may spill only over a flushed store');
-    // What is spilled reaches the database without passing the overlay.
+    // Spilled rows reach the database without the overlay, so the caches would be stale.
     this.recent.clear();
     await this.disk.stage(rows);
   }
 
   /**
-   * Brings every committed row, and those of `source`, to disk as one atomic step.
-   * `sourceBytes` says how much the source holds. Nothing may be committed, put or deleted until this resolves.
+   * Writes all committed rows, and those of `source`, to disk as one atomic step. `sourceBytes` is the approximate size of
+   * the source. Nothing may be committed, put or deleted until this resolves.
    */
   async flush(source: DirtySource = () => null, sourceBytes = 0): Promise<void> {
     this.refuseInFlush();
@@ -400,7 +406,7 @@ export class RowStore implements RowReader, TransactionGround {
     }
   }
 
-  /** The committed rows on their way to the database, as records. */
+  /** The committed rows as records, for the flush. */
   private *settling(maxBytes: number): Generator<Buffer> {
     for (const records of this.overlay.records(maxBytes)) {
       this.recent.setRecords(records);
@@ -408,23 +414,23 @@ export class RowStore implements RowReader, TransactionGround {
     }
   }
 
-  /** Deletes whole key ranges that no reader needs any more (history behind its window). */
+  /** Deletes the rows of a key range that no reader needs any more (history outside its window). */
   async dropRange(gte: string, lt: string): Promise<void> {
     this.recent.forget(gte, lt);
     await this.db.deleteRange(gte, lt);
   }
 
   /**
-   * Starts to write again the files of a range in which much was deleted and nothing will be written, where LevelDB would
-   * not come by for long: they give the disk back. Goes on in the background; only the store's end waits for it. LevelDB
-   * returns its errors to the next writer.
+   * Starts a compaction of a range in which many rows were deleted and none will be written. LevelDB would compact it only
+   * much later; this frees the disk space. It runs in the background, and only `close` waits for it. LevelDB reports its
+   * errors to the next write.
    */
   packRange(gte: string, lt: string): void {
     const pack = (): Promise<void> => this.db.compact(gte, lt);
     this.packing = this.packing.then(pack).catch(() => undefined);
   }
 
-  /** LevelDB's estimate of the bytes on disk between two keys. */
+  /** LevelDB's estimate of the disk space between two keys. */
   async approximateSize(gte: string, lt: string): Promise<number> {
     return this.db.approximateSize(gte, lt);
   }
@@ -441,12 +447,12 @@ export class RowStore implements RowReader, TransactionGround {
     return { bytes: Math.min(maxBytes, Math.round(onDisk * TABLE_INDEX_SHARE)), maxBytes };
   }
 
-  /** LevelDB's table files by level and what merging them took, as lines of text. */
+  /** LevelDB's table files by level and the cost of compactions, as lines of text. */
   tableStats(): string {
     return this.db.stats();
   }
 
-  /** Merges all table files, so that no row is kept twice nor one that is deleted. */
+  /** Compacts all table files, so that no row is stored twice and no deleted row remains. */
   async compact(): Promise<void> {
     await this.db.compact('\0', '\xff');
   }

@@ -1,6 +1,6 @@
 /**
- * A transaction on top of the committed rows: its own rows in memory, and beyond a bound in the staging area, where they
- * count only once it is committed and flushed. Owns nothing on disk.
+ * A transaction on top of the committed rows: its own rows are in memory, and above a limit in the staging area, where they
+ * become valid when the transaction is committed and flushed. Owns nothing on disk.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
@@ -8,27 +8,30 @@ import { KeyedRows } from './keyedRows.js';
 import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
 import { collectRows, type RowRange, type RowReader, type RowTransaction } from './rows.js';
 
-/** An uncommitted transaction beyond this spills to the staging area when it calls `relieve`. */
+/** Size above which an uncommitted transaction spills to the staging area when it calls `relieve`. */
 const SPILL_BYTES = 48 << 20;
 
-/** What lies below a transaction. */
+/** The committed rows below a transaction. */
 export interface TransactionGround extends Pick<RowReader, 'getMany'> {
   /** See `RowTransaction.formerValues`. */
   packedValues(records: Buffer): MaybePromise<Buffer> | null;
-  /** The rows at once; null when they must be waited for. */
+  /** The rows, synchronously; null if they must be read asynchronously. */
   getRangeNow(range: RowRange): [string, Bytes][] | null;
-  /** Reads `missing` positions of `keys` below what is in memory, the staging area included where it is asked for. */
+  /**
+   * Reads the rows at positions `missing` of `keys` from the layers below memory, with `throughStage` including the staging
+   * area.
+   */
   fillFromDisk(
     keys: readonly string[],
     missing: readonly number[],
     out: (Bytes | undefined)[],
     throughStage: boolean,
   ): Promise<void>;
-  /** See `RowTransaction.getBlocking`; through the staging area where it is asked for. */
+  /** See `RowTransaction.getBlocking`; with `throughStage` including the staging area. */
   getBlocking(key: string, throughStage: boolean): Bytes | undefined;
   /** Committed layers, the newest first. */
   layers(throughStage: boolean): Layer[];
-  /** Called before the first spill: nothing committed may be left in memory. */
+  /** Called before the first spill. It must flush all committed rows. */
   beforeSpill(): Promise<void>;
   /** Moves rows to the staging area, and clears them. */
   spill(rows: KeyedRows): Promise<void>;

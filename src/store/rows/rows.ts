@@ -1,7 +1,6 @@
 /**
- * The narrow view of the one database that everything above LevelDB codes against.
- * Keys are latin1 strings (one code unit a byte), so that string order is byte order. Values are byte arrays which
- * no one mutates after handing them over.
+ * The interface of the database for all code above LevelDB. Keys are latin1 strings (one character for each byte), so string
+ * order is byte order. Values are byte arrays, which must not be changed after they were passed.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
@@ -19,17 +18,17 @@ export interface RowRange {
 export interface RowReader {
   get(key: string): Promise<Bytes | undefined>;
   /**
-   * One value or `undefined` a key, in order. One trip to the database, however many keys. With `once` the rows are
-   * not expected to be read again, and push nothing out of the database's cache.
+   * The values in the order of the keys; `undefined` for a missing row. One call of the database for all keys. With `once`
+   * the rows are not expected to be read again, and are not added to the database's cache.
    */
   getMany(keys: readonly string[], options?: { once?: boolean }): Promise<(Bytes | undefined)[]>;
-  /** The rows of a short range at once: fewer than a hundred, say; what may be long is walked by `range`. */
+  /** The rows of a short range, in one call: fewer than a hundred or so. For long ranges use `range`. */
   getRange(range: RowRange): Promise<[key: string, value: Bytes][]>;
-  /** The same as `getMany` at once; null if rows must be waited for. A source without it always waits. */
+  /** Like `getMany`, synchronously; null if a row is not in memory. A source without this method is always asynchronous. */
   getManyNow?(keys: readonly string[]): (Bytes | undefined)[] | null;
-  /** The same as `getRange` at once, likewise. */
+  /** Like `getRange`, synchronously; null if a row is not in memory. */
   getRangeNow?(range: RowRange): [key: string, value: Bytes][] | null;
-  /** Rows in key order (or reversed), own uncommitted writes included. Values may be retained. */
+  /** Rows in key order (or reversed), including the transaction's uncommitted writes. Values may be retained. */
   range(range: RowRange): AsyncIterable<[key: string, value: Bytes]>;
 }
 
@@ -39,29 +38,28 @@ export interface RowWriter {
 }
 
 /**
- * The writes of one block: readable by itself at once, by others after `commit`, gone after `discard`.
- * Large transactions spill to a staging area on disk by themselves: `relieve` must be awaited now and then
- * (every few thousand writes) by code that writes very many rows; it bounds the memory.
+ * The writes of one block: its own reads see them at once, other readers after `commit`; `discard` drops them. Code that
+ * writes very many rows must await `relieve` every few thousand writes: it limits the memory by moving the rows of a large
+ * transaction to a staging area on disk.
  */
 export interface RowTransaction extends RowReader, RowWriter {
   /**
    * Puts and deletes the rows of records (`rowRecords.ts`) in their order; the bytes are not changed afterwards. Every key
-   * begins with one of the characters of `kinds`: rows of these are unpacked when a caller asks for one, and rows that
-   * no one asks for never are.
+   * begins with one of the characters of `kinds`: the records are unpacked only if a row of these kinds is read.
    */
   putRecords(kinds: string, records: Buffer): void;
   /**
    * The values that the keys of records had before the transaction, packed (`PackedValues` of `rowRecords.ts`), without a
-   * string or an object for each. Null if they cannot be had so, and absent where they never can: then ask for rows.
-   * The records must not change meanwhile.
+   * string or an object for each. Null if that is not possible now; the method is absent if it is never possible. Then read
+   * the rows instead. The records must not change during the call.
    */
   formerValues?(records: Buffer): MaybePromise<Buffer> | null;
-  /** One row on the thread of the caller, however long the disk takes. For rows that `getMany` should have fetched. */
+  /** Reads one row synchronously, even if the disk is slow. For rows that `getMany` should have prefetched. */
   getBlocking(key: string): Bytes | undefined;
   relieve(): Promise<void>;
 }
 
-/** What a walk over rows comes by: `getRange` for sources without a better way. */
+/** Collects the rows of a walk: an implementation of `getRange`. */
 export async function collectRows(
   rows: AsyncIterable<[key: string, value: Bytes]>,
 ): Promise<[key: string, value: Bytes][]> {
@@ -70,7 +68,7 @@ export async function collectRows(
   return collected;
 }
 
-/** The smallest key above every key that starts with `prefix`; `prefix` must not be all 0xff. */
+/** The smallest key above all keys that start with `prefix`, which must not be all 0xff. */
 export function prefixEnd(prefix: string): string {
   let end = prefix.length;
   while (end > 0 && prefix.charCodeAt(end - 1) === 0xff) end--;

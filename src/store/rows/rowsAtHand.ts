@@ -1,13 +1,13 @@
 /**
- * Queries over rows that are mostly in memory: written as if all of them were, and run in one turn of the event loop. Where
- * one must be waited for, the query is abandoned, the rows are read on another thread, and it runs again from its beginning;
- * so it must change nothing. Owns no rows.
+ * Queries over rows that are mostly in memory: a query is written as synchronous code. If a row is not in memory, the query
+ * is aborted, the row is read on another thread, and the query runs again from the beginning. So a query must not have side
+ * effects. Owns no rows.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 import type { RowRange, RowReader } from './rows.js';
 
-/** What such a query reads by. What this throws the query must let pass. */
+/** Reader of such a query. The query must not catch the errors that it throws. */
 export interface RowsAtHand {
   get(key: string): Bytes | undefined;
   getMany(keys: readonly string[]): (Bytes | undefined)[];
@@ -15,17 +15,17 @@ export interface RowsAtHand {
   getRange(range: RowRange): [key: string, value: Bytes][];
 }
 
-/** Thrown where rows must be waited for. */
+/** Thrown if rows must be read asynchronously. */
 const MUST_WAIT = Symbol('rows must be waited for');
-/** Joins keys, whose code units are bytes. */
+/** Separator of keys. It cannot be in a key, whose characters are bytes. */
 const BETWEEN = '\u0100';
 
 class Attempt implements RowsAtHand {
   private readonly rows: RowReader;
-  /** What was waited for: values by their keys, rows by their range. */
+  /** Rows read asynchronously: values by key, rows by range. */
   private readonly values = new Map<string, Bytes | undefined>();
   private readonly ranges = new Map<string, [string, Bytes][]>();
-  /** Reads what was missing. */
+  /** Reads the missing rows. */
   private fetch: (() => Promise<void>) | null = null;
 
   constructor(rows: RowReader) {
@@ -59,7 +59,7 @@ class Attempt implements RowsAtHand {
     });
   }
 
-  /** Waits for what the query gave up for, and runs it until it gives up no more. */
+  /** Reads the missing rows and repeats the query until it completes. */
   async goOn<T>(query: (rows: RowsAtHand) => T): Promise<T> {
     for (;;) {
       await this.fetch?.();
@@ -73,7 +73,7 @@ class Attempt implements RowsAtHand {
 
   private wait(fetch: () => Promise<void>): never {
     this.fetch = fetch;
-    // No error: its stack would cost more than the read.
+    // Not an `Error`, because creating its stack would cost more than the read.
     throw MUST_WAIT;
   }
 }
@@ -83,8 +83,8 @@ function idOf({ gte, lt, reverse = false, limit = Infinity }: RowRange): string 
 }
 
 /**
- * The outcome of a query: at once when all its rows are at hand. What it waits for in several turns may be rows of several
- * blocks, which the caller must notice.
+ * Runs a query; synchronous if all its rows are in memory. Rows that were read asynchronously may belong to several blocks;
+ * the caller must check that.
  */
 export function readAtHand<T>(rows: RowReader, query: (rows: RowsAtHand) => T): MaybePromise<T> {
   const attempt = new Attempt(rows);

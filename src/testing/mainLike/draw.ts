@@ -1,7 +1,7 @@
-/** Random numbers of a seed: the same row of them on every machine. */
+/** Random numbers from a seed: the same sequence on every machine. */
 import { sha256 } from '../../crypto/hash.js';
 
-/** A generator of small state. Source: Chris Doty-Humphrey's sfc32 (PractRand). */
+/** A generator with a small state. Source: Chris Doty-Humphrey's sfc32. */
 export class Draw {
   private a: number;
   private b: number;
@@ -39,7 +39,7 @@ export class Draw {
     return items[this.below(items.length)]!;
   }
 
-  /** The share of pairs of value and share in a thousand. */
+  /** Chooses a value by its share in a thousand. */
   share<T>(shares: readonly (readonly [T, number])[]): T {
     let left = this.below(1000);
     for (const [value, share] of shares) {
@@ -49,7 +49,7 @@ export class Draw {
     return shares[0]![0];
   }
 
-  /** Geometric with this mean, 0 included. */
+  /** A geometric random number with this mean, 0 included. */
   geometric(mean: number): number {
     if (mean <= 0) return 0;
     const uniform = (this.u32() + 1) / 2 ** 32;

@@ -1,6 +1,6 @@
 /**
- * Where the forks of a made chain stand, and with which options nodes follow it. The chain stands for the main network's blocks
- * 0 to `MAIN_BLOCKS`, drawn together; the first blocks, in which no coin is mature, come before.
+ * The fork heights of a generated chain, and the options with which nodes follow it. The chain represents the main network's
+ * blocks 0 to `MAIN_BLOCKS`, scaled down; before them are blocks in which no coin is mature.
  */
 import { mainParams } from '../../params/main.js';
 import type { NetworkParams } from '../../params/network.js';
@@ -9,10 +9,10 @@ import { MAIN_BLOCKS } from './proportions.js';
 
 /** Blocks without transactions, until the first coinbase is mature. Source: consensus.h, `COINBASE_MATURITY`. */
 export const FIRST_BLOCKS = 100;
-/** With fewer blocks several forks would meet in one. */
+/** With fewer blocks several forks would fall on one block. */
 export const LEAST_BLOCKS = 300;
 
-/** `main`: the main network's, in proportion. `regtest`: those that lbrycrd has on regtest. */
+/** `main`: the main network's fork heights, scaled. `regtest`: those of lbrycrd on regtest. */
 export type ForkPlan = 'main' | 'regtest';
 
 export interface ChainForks {
@@ -21,7 +21,7 @@ export interface ChainForks {
   readonly nodeArgs: { readonly lbcnode: readonly string[]; readonly lbrycrd: readonly string[] };
 }
 
-/** Options that both programs need to know the chain. Stock lbrycrd has none of them, see docs/testing.md. */
+/** Options that both programs need to follow the chain. Stock lbrycrd has none of them, see docs/testing.md. */
 function forkArgs({ claimForks: forks, segwitHeight }: NetworkParams): string[] {
   return [
     `-claimexpiration=${forks.originalExpiration},${forks.extendedExpiration}`,
@@ -57,7 +57,7 @@ export function chainForks(blocks: number, plan: ForkPlan): ChainForks {
   return { params, nodeArgs: { lbcnode: [...ours, ...args], lbrycrd: ['-regtest', ...args] } };
 }
 
-/** The main network's height for which a block stands. */
+/** The height on the main network that a block represents. */
 export function mainHeightOf(height: number, blocks: number): number {
   return Math.max(0, ((height - FIRST_BLOCKS) * MAIN_BLOCKS) / (blocks - FIRST_BLOCKS));
 }

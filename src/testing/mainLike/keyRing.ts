@@ -1,7 +1,7 @@
 /**
- * Keys and signatures of a made chain. A signature costs two multiplications modulo the group's order: its nonce comes out of
- * a table, made once, whose points are known. Such nonces give the private keys away, and these follow from the seed in any
- * case: nothing of value may ever be paid to them. Signatures are low in S and as good as any other to a verifier.
+ * Keys and signatures of a generated chain. A signature costs two multiplications modulo the group's order: its nonce is
+ * taken from a precomputed table of nonces and their points. Such nonces reveal the private keys, which can be derived from
+ * the seed anyway: never pay anything of value to them. Signatures have a low S and verify like any others.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { COMPACT_SIGNATURE_SIZE, formatDer } from '../../crypto/ecdsaEncoding.js';
@@ -12,15 +12,15 @@ import { toHex, type Bytes } from '../../util/bytes.js';
 /** Number of points of the curve. Source: SEC 2, secp256k1. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const HALF_ORDER = ORDER >> 1n;
-/** Nonces in the table: as many different values of R. */
+/** Number of nonces in the table: the number of different values of R. */
 const NONCES = 1024;
 
 export interface Key {
   readonly publicKey: Buffer;
   readonly hash: Buffer;
-  /** Pays to the hash of the key. */
+  /** The P2PKH script of the key. */
   readonly script: Buffer;
-  /** Pays to the hash of the key by a witness. */
+  /** The P2WPKH script of the key. */
   readonly witnessScript: Buffer;
   readonly secret: bigint;
 }
@@ -51,7 +51,7 @@ export class KeyRing {
   private readonly nonces: readonly Nonce[];
   private next = 0;
 
-  /** Makes `count` keys of a seed. */
+  /** Derives `count` keys from a seed. */
   constructor(seed: string, count: number) {
     this.keys = Array.from({ length: count }, (_, n) => keyOf(sha256(Buffer.from(`${seed} key ${n}`))));
     this.nonces = Array.from({ length: NONCES }, (_, n) =>
@@ -70,7 +70,7 @@ export class KeyRing {
     return compact;
   }
 
-  /** The same in DER, without the byte of the hash type. */
+  /** The same in DER, without the hash type byte. */
   sign(hash: Bytes, key: Key): Buffer {
     return formatDer(this.signCompact(hash, key));
   }

@@ -1,7 +1,7 @@
 /**
- * Makes a regtest chain with the proportions of the main network, block by block: transactions, the claim trie's root, the
- * proof of work. Equal options give equal bytes. The claim trie is the node's own, over a database in a folder, so that
- * memory stays bounded.
+ * Generates a regtest chain with the proportions of the main network, block by block: transactions, claim root, proof of
+ * work. Equal options give equal bytes. Uses the node's own claim trie, in a database in a folder, so that memory use is
+ * limited.
  */
 import { join } from 'node:path';
 import { blockSubsidy } from '../../consensus/subsidy.js';
@@ -27,20 +27,20 @@ import * as MAIN from './proportions.js';
 import { TransactionMaker, type MadeTransaction } from './transactions.js';
 import { Values } from './values.js';
 
-/** The bits of version bits alone: every version rule of the chain holds. */
+/** Only the version-bits prefix: it satisfies every version rule of the chain. */
 const BLOCK_VERSION = 0x20000000;
-/** Blocks until a coinbase is mature. */
+/** Number of blocks until a coinbase is mature. */
 const MATURITY = 100;
-/** Transactions for each key of the ring, and the bounds of its size: most keys sign a few times, as on the main network. */
+/** Number of transactions per key, and the limits of the number of keys: most keys sign a few times, as on the main network. */
 const TRANSACTIONS_A_KEY = 8;
 const KEYS = { least: 64, most: 50_000 } as const;
-/** Most bytes of transactions in a block: below the limit of eight million, with room for the coinbase. */
+/** Maximum bytes of transactions in a block: below the limit of eight million, with space for the coinbase. */
 const MOST_BLOCK_BYTES = 7_900_000;
-/** Rows are brought to disk when they are this many bytes. */
+/** Size of dirty rows from which they are flushed to disk. */
 const DIRTY_BYTES = 64 << 20;
 const DATABASE_CACHE_BYTES = 32 << 20;
 const RECENT_BYTES = 224 << 20;
-/** Bytes that are written to the file at once. */
+/** Bytes written to the file at once. */
 const WRITE_BYTES = 4 << 20;
 
 export interface MakeChainOptions {
@@ -48,17 +48,17 @@ export interface MakeChainOptions {
   readonly blocks: number;
   readonly seed: string;
   readonly forks: ForkPlan;
-  /** Transactions a block as a share of the main network's. */
+  /** Transactions per block, as a share of the main network's. */
   readonly density: number;
   /** An empty folder for the claim trie. */
   readonly folder: string;
-  /** Takes the next bytes of the file. */
+  /** Writes the next bytes of the file. */
   readonly write: (bytes: Buffer) => Promise<void>;
   /** Called after each block with its height. */
   readonly onBlock?: (height: number) => void;
 }
 
-/** Mining does not end before there is a block. */
+/** Signal that is never aborted: mining continues until a block is found. */
 const NEVER = new AbortController().signal;
 
 /** What was made. */
@@ -67,20 +67,20 @@ export interface ChainSummary {
   readonly seed: string;
   readonly forks: ForkPlan;
   readonly density: number;
-  /** Id of the last block and the claim root in its header, as RPC shows them. */
+  /** Id of the last block and the claim root in its header, in the form of RPC results. */
   readonly tip: string;
   readonly claimRoot: string;
   /** Without coinbases. */
   readonly transactions: number;
-  /** Inputs of these, with one signature each. */
+  /** Number of inputs of these transactions, each with one signature. */
   readonly inputs: number;
   readonly bytes: number;
   /** Transactions by kind. */
   readonly kinds: Readonly<Record<string, number>>;
   readonly emptyBlocks: number;
-  /** Transactions of the largest block. */
+  /** Number of transactions in the largest block. */
   readonly largestBlock: number;
-  /** Options with which each program follows the chain. */
+  /** Options with which each program can follow the chain. */
   readonly nodeArgs: { readonly lbcnode: readonly string[]; readonly lbrycrd: readonly string[] };
 }
 
@@ -201,7 +201,10 @@ class ChainMaker {
     return made;
   }
 
-  /** The claim root after the block; `at` is the offset of its first transaction behind the coinbase. */
+  /**
+   * Connects the block to the claim trie and returns the claim root; `at` is the offset of its first transaction after the
+   * coinbase.
+   */
   private async connect(height: number, made: readonly MadeTransaction[], at: number): Promise<Buffer> {
     const transactions: ClaimTx[] = [];
     let txOffset = at;
@@ -271,7 +274,7 @@ function ringSize(blocks: number, density: number): number {
   return Math.max(KEYS.least, Math.min(KEYS.most, wanted));
 }
 
-/** Makes the chain; genesis is the file's first block. Throws `RangeError` for fewer blocks than `LEAST_BLOCKS`. */
+/** Generates the chain; genesis is the file's first block. Throws `RangeError` for fewer blocks than `LEAST_BLOCKS`. */
 export async function makeChain(options: MakeChainOptions): Promise<ChainSummary> {
   const store = await RowStore.open({
     path: join(options.folder, 'rows'),

@@ -1,13 +1,13 @@
-/** Names of claims in the shapes that the main network has. */
+/** Claim names with the patterns of names on the main network. */
 import type { Draw } from './draw.js';
 import { NAME_SHAPES } from './proportions.js';
 
 const CONSONANTS = 'bcdfghjklmnprstvwz';
 const VOWELS = 'aeiou';
-/** Arbitrary: as many words as people use often. */
+/** Number of words. Arbitrary: about as many as are in frequent use. */
 const WORDS = 6000;
 const MOST_SYLLABLES = 4;
-/** The letter e with an accent, in one character and in two: normalization makes them equal. */
+/** The letter e with an accent, in composed and decomposed forms: normalization makes them equal. */
 const ACCENTED = ['\u00e9', 'e\u0301', '\u00c9'];
 
 export class Names {
@@ -27,13 +27,13 @@ export class Names {
     return draw.oneIn(2) ? word : word + CONSONANTS[draw.below(CONSONANTS.length)]!;
   }
 
-  /** Words of low rank come more often. */
+  /** A random word; words of low rank are more frequent. */
   word(): string {
     const { draw, words } = this;
     return words[draw.below(1 + draw.below(words.length))]!;
   }
 
-  /** The claim of a stream, a repost or a collection. */
+  /** A name for the claim of a stream, a repost or a collection. */
   claim(): string {
     const { draw } = this;
     if (draw.oneIn(NAME_SHAPES.hexOneIn))
@@ -57,7 +57,7 @@ export class Names {
     return title.slice(0, NAME_SHAPES.longest);
   }
 
-  /** The same name in another spelling, which normalization makes equal. */
+  /** Another spelling of the name, with the same normalized form. */
   respelled(name: string): string {
     return this.draw.oneIn(2) ? name : name.toUpperCase();
   }

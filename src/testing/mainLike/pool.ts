@@ -1,11 +1,14 @@
-/** What transactions of a made chain can spend: a bounded sample. What does not fit stays unspent permanently. */
+/**
+ * The outputs that transactions of a generated chain can spend: a sample of limited size. Outputs that do not fit are never
+ * spent.
+ */
 import type { ClaimKind } from '../../script/claimScript.js';
 import type { Draw } from './draw.js';
 import type { Key } from './keyRing.js';
 
 /**
- * An output that a key of the ring can spend. Bytes are latin1 strings: a small buffer would keep the whole piece of memory
- * that it was cut from.
+ * An output that a key of the ring can spend. Bytes are stored as latin1 strings: a small buffer would retain the whole
+ * memory block that it is a view of.
  */
 export interface Coin {
   readonly txKey: string;
@@ -13,11 +16,11 @@ export interface Coin {
   readonly amountSat: number;
   readonly key: Key;
   readonly isWitness: boolean;
-  /** Null for an output that neither claims nor supports. */
+  /** Null for an output without a claim or support. */
   readonly stake: Stake | null;
 }
 
-/** What an output claims or supports. */
+/** The claim or support of an output. */
 export interface Stake {
   readonly kind: ClaimKind;
   readonly hasMetadata: boolean;
@@ -33,13 +36,13 @@ export interface Stake {
 /** A coin with a stake. */
 export type StakeCoin = Coin & { readonly stake: Stake };
 
-/** A channel that signs. */
+/** A channel with its signing key. */
 export interface Channel {
   readonly idKey: string;
   readonly key: Key;
 }
 
-/** Items from which one is drawn; when it is full, a new item takes the place of a random one. */
+/** A pool for random selection; when it is full, a new item replaces a random one. */
 export class Pool<T> {
   private readonly items: T[] = [];
   private readonly draw: Draw;
@@ -59,7 +62,7 @@ export class Pool<T> {
     else this.items[this.draw.below(this.most)] = item;
   }
 
-  /** A random item, which stays; undefined when there is none. */
+  /** A random item, which is kept; undefined if the pool is empty. */
   any(): T | undefined {
     return this.items[this.draw.below(this.items.length)];
   }

@@ -9,17 +9,18 @@
  */
 
 /**
- * The height that the last block of a made chain stands for. Estimate: the newest public fact is height 1,242,999 (the table
- * of header hashes in lbry-sdk's checkpoints); at 150 seconds a block the network has passed 2,000,000 blocks in 2025.
+ * The main network height represented by the last block of a generated chain. Estimate: the newest public fact is height
+ * 1,242,999 (the table of header hashes in lbry-sdk's checkpoints); at 150 seconds a block the network has passed 2,000,000
+ * blocks in 2025.
  */
 export const MAIN_BLOCKS = 2_000_000;
 /** Seconds between two blocks of the main network. Source: lbrycrd chainparams.cpp, `nPowTargetSpacing`. */
 export const MAIN_SPACING_SEC = 150;
 
-/** A rate at a height of the main network; between two of them the rate changes linearly. */
+/** Transaction rate at a height of the main network; between two heights it is interpolated linearly. */
 export interface Rate {
   readonly height: number;
-  /** Transactions a block, without the coinbase. */
+  /** Transactions per block, without the coinbase. */
   readonly transactions: number;
 }
 
@@ -55,21 +56,25 @@ export const TRANSACTION_RATES: readonly Rate[] = [
   { height: 2_000_000, transactions: 20 },
 ];
 
-/** Public totals that the rates must agree with: transactions up to a height, coinbases included. */
+/** Public totals that the rates must match: transactions up to a height, coinbases included. */
 export const PUBLIC_TOTALS: readonly { readonly height: number; readonly transactions: number }[] = [
   { height: 570_138, transactions: 4_053_388 },
   { height: 592_738, transactions: 4_931_278 },
 ];
 
 /**
- * How the number of a block's transactions varies: blocks come at exponential intervals and transactions at a steady rate, so
- * the number is geometric, which gives the empty blocks. Beyond that one block in `HEAVY_EVERY` has `HEAVY_FACTOR` times as
- * many: the block of 398 transactions (lbryio/lbrycrd#389) has eight times the mean around it. Its frequency is an estimate.
+ * Distribution of the number of transactions per block: blocks come at exponential intervals and transactions at a constant
+ * rate, so the number is geometric, which includes empty blocks. In addition, one block in `HEAVY_EVERY` has `HEAVY_FACTOR`
+ * times as many: the block of 398 transactions (lbryio/lbrycrd#389) has eight times the mean around it. Its frequency is an
+ * estimate.
  */
 export const HEAVY_EVERY = 400;
 export const HEAVY_FACTOR = 8;
 
-/** What transactions do. `channel` is a claim of a channel, `claim` any other; `payout` pays many; `purchase` carries a receipt. */
+/**
+ * Kinds of transactions. `channel` is a claim of a channel, `claim` any other claim; `payout` pays many outputs; `purchase`
+ * contains a receipt.
+ */
 export const TRANSACTION_KINDS = [
   'payment',
   'payout',
@@ -121,27 +126,30 @@ export const INPUT_COUNTS: readonly (readonly [number, number])[] = [
 export const PAYOUT_OUTPUTS = { least: 20, most: 120 } as const;
 
 /**
- * Shares of inputs that need a signature, by kind of signature. Block 1,000,000 has 83 inputs, all with one signature of a
- * public key hash: so every input of a made chain has one. One new plain output in twenty is a witness key hash after the
- * segwit fork; estimate, since wallets of lbcd make them.
+ * Shares of inputs that need a signature, by kind of signature. Block 1,000,000 has 83 inputs, all P2PKH with one signature,
+ * so every input of a generated chain has one signature. After the segwit fork one new plain output in twenty is P2WPKH;
+ * estimate, since wallets of lbcd create them.
  */
 export const WITNESS_ONE_IN = 20;
 /**
- * One input in three spends the output made last, as the payments of one sender in block 1,000,000 do; estimate.
+ * One input in three spends the most recently created output, like the payments of one sender in block 1,000,000; estimate.
  */
 export const CHAINED_ONE_IN = 3;
 
-/** Shapes of names. Of the 13 names in block 1,000,000 (recorded) four are 16 hex digits, one is a channel's, two have capitals. */
+/**
+ * Patterns of names. Of the 13 names in block 1,000,000 (recorded) four are 16 hex digits, one is a channel's, two have
+ * capitals.
+ */
 export const NAME_SHAPES = {
-  /** One name in three is 16 hex digits. */
+  /** One name in three consists of 16 hex digits. */
   hexOneIn: 3,
   /** One title in four has capitals. */
   capitalsOneIn: 4,
   /** Estimate: letters with accents, composed or not. */
   accentsOneIn: 30,
-  /** Estimate: a claim of a name that another user has claimed. */
+  /** Estimate: claims of a name that another user has already claimed. */
   takenOneIn: 25,
-  /** Words of a title: the lengths recorded are 12 to 60 characters. */
+  /** Number of words in a title: the recorded lengths are 12 to 60 characters. */
   words: [1, 2, 3, 4, 5, 6, 7, 8],
   longest: 60,
 } as const;
@@ -150,9 +158,12 @@ export const NAME_SHAPES = {
 export const STREAM_VALUE_SIZES: readonly number[] = [285, 285, 286, 286, 337, 488, 672, 818, 2168, 2685];
 /** One claim in eleven of block 1,000,000 is a repost (recorded). */
 export const REPOST_ONE_IN = 11;
-/** Claims that no channel signs: none of eleven in block 1,000,000 (recorded); before channels (180,000) all. Estimate: one in ten. */
+/**
+ * Claims without a channel signature: none of eleven in block 1,000,000 (recorded); all before channels existed (180,000).
+ * Estimate: one in ten.
+ */
 export const UNSIGNED_ONE_IN = 10;
-/** The height from which there are channels. Source: protocol of April 2017; the height is an estimate. */
+/** The height from which channels exist. Source: protocol of April 2017; the height is an estimate. */
 export const CHANNELS_FROM = 180_000;
 
 /** Satoshis of claims, channels, updates: those of block 1,000,000 (recorded). */
@@ -169,5 +180,5 @@ export const PAYMENT_AMOUNTS: readonly number[] = [
   20_000_000, 20_000_000, 20_000_000, 25_000_000, 25_000_000, 30_000_000, 40_000_000, 50_000_000, 50_000_000,
   70_000_000, 80_000_000, 100_000_000, 150_000_000, 300_000_000,
 ];
-/** Satoshis of fee for each input: the least of block 1,000,000 (recorded) is 10,915 for 225 bytes. */
+/** Fee in satoshis for each input: the lowest in block 1,000,000 (recorded) is 10,915 for 225 bytes. */
 export const FEE_AN_INPUT_SAT = 11_000;

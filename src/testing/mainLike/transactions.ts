@@ -1,6 +1,6 @@
 /**
- * Transactions of a made chain, one after the other: each spends what earlier ones made, and is signed. Keeps what can be
- * spent; tells the claim trie's input for each.
+ * Generates the transactions of a chain, one after the other: each spends outputs of earlier ones, and is signed. Stores the
+ * spendable outputs, and returns the claim trie's input for each transaction.
  */
 import type { ClaimOutput, ClaimSpend } from '../../claimtrie/types.js';
 import { sha256d } from '../../crypto/hash.js';
@@ -30,18 +30,18 @@ import { Pool, type Channel, type Coin, type StakeCoin } from './pool.js';
 import * as MAIN from './proportions.js';
 import { sealed, type Values } from './values.js';
 
-/** Most coins, claims, supports and channels that are kept to be used again. */
+/** Maximum numbers of coins, claims, supports and channels stored for later use. */
 const MOST = { coins: 200_000, claims: 100_000, supports: 30_000, channels: 5_000 } as const;
-/** Outputs of less are left alone: their fee would take them. */
+/** Smaller outputs are not spent, since the fee would consume them. */
 const LEAST_AMOUNT_SAT = 50_000;
-/** With fewer coins every transaction takes one only, so that they grow in number. */
+/** With fewer coins every transaction spends only one, so that their number grows. */
 const FEW_COINS = 500;
 /** Bytes before the claim id in the receipt of a purchase: `P` and the head of the field. Source: lbry-sdk purchase.py. */
 const RECEIPT_HEAD = Buffer.from('500a14', 'hex');
-/** One support in two carries data from here on, as that of block 1,000,000 does; estimate. */
+/** From this height one support in two has data, like the one in block 1,000,000; estimate. */
 const SUPPORT_DATA_FROM = 1_000_000;
 
-/** What the claim trie gets of one output. */
+/** The claim trie's input for one output. */
 interface Claimed {
   readonly kind: ClaimKind;
   readonly name: Buffer;
@@ -55,7 +55,7 @@ interface Claimed {
 interface Output {
   readonly amountSat: number;
   readonly script: Buffer;
-  /** Null when no one spends it. */
+  /** Null for an output that is never spent. */
   readonly key: Key | null;
   readonly isWitness?: boolean;
   readonly claimed?: Claimed;
@@ -64,10 +64,10 @@ interface Output {
 export interface MadeTransaction {
   readonly bytes: Buffer;
   readonly txid: Buffer;
-  /** Id with witness, a latin1 string. */
+  /** Wtxid as a latin1 string. */
   readonly wtxKey: string;
   readonly feeSat: number;
-  /** Inputs, each with one signature. */
+  /** Number of inputs, each with one signature. */
   readonly inputs: number;
   readonly claims: { readonly spends: ClaimSpend[]; readonly outputs: ClaimOutput[] };
 }
@@ -96,7 +96,7 @@ export class TransactionMaker {
     this.channels = new Pool(draw, MOST.channels);
   }
 
-  /** The block that transactions are for; `mainHeight` is the main network's height that it stands for. */
+  /** Starts a block; `mainHeight` is the main network height that it represents. */
   begin(height: number, mainHeight: number, isSegwit: boolean): void {
     this.height = height;
     this.mainHeight = mainHeight;
@@ -111,7 +111,7 @@ export class TransactionMaker {
     return this.draw.of(this.ring.keys);
   }
 
-  /** The next transaction; of another kind where there is nothing to update or spend yet. Null without coins. */
+  /** The next transaction; of another kind if there is nothing to update or spend yet. Null if there are no coins. */
   make(kind: MAIN.TransactionKind): MadeTransaction | null {
     switch (kind) {
       case 'payment':
@@ -199,7 +199,7 @@ export class TransactionMaker {
     return this.finish([stake], [this.plainOutput(restOf([stake]))]);
   }
 
-  /** Output with a prefix first, then the change. */
+  /** Creates a transaction whose first output has a claim prefix; the second is the change. */
   private stake(
     inputs: readonly Coin[],
     prefix: Bytes,
@@ -233,12 +233,12 @@ export class TransactionMaker {
     return { amountSat, script: isWitness ? key.witnessScript : key.script, key, isWitness };
   }
 
-  /** One of the amounts, or half of what there is. */
+  /** One of the amounts, or half of the remaining amount. */
   private amountOf(amounts: readonly number[], leftSat: number): number {
     return Math.min(this.draw.of(amounts), Math.floor(leftSat / 2));
   }
 
-  /** Coins that pay their fee and two outputs; null when there are no coins. */
+  /** Takes coins that are sufficient for their fee and two outputs; null if there are none. */
   private takeCoins(): Coin[] | null {
     const { draw, coins } = this;
     const wanted = coins.size < FEW_COINS ? 1 : draw.share(MAIN.INPUT_COUNTS);
@@ -271,7 +271,7 @@ export class TransactionMaker {
     const shared = new PrecomputedSighash(tx);
     inputs.forEach(({ key, stake, amountSat, isWitness }, n) => {
       const version = isWitness ? SIG_VERSION.WITNESS_V0 : SIG_VERSION.BASE;
-      // A witness's script code is that of the plain form (BIP143).
+      // The script code of a P2WPKH input is that of the P2PKH form (BIP143).
       const code = stake === null ? key.script : fromLatin1(stake.scriptKey);
       const hash = signatureHash(code, tx, n, SIGHASH.ALL, BigInt(amountSat), version, shared);
       const signature = concatBytes(this.ring.sign(hash, key), Buffer.of(SIGHASH.ALL));
@@ -310,7 +310,7 @@ function sumOf(inputs: readonly Coin[]): number {
   return inputs.reduce((sum, { amountSat }) => sum + amountSat, 0);
 }
 
-/** What is left of the inputs after their fee. */
+/** The sum of the inputs minus their fee. */
 function restOf(inputs: readonly Coin[]): number {
   return sumOf(inputs) - inputs.length * MAIN.FEE_AN_INPUT_SAT;
 }

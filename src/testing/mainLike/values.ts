@@ -1,6 +1,6 @@
 /**
- * Values of claims: messages that every client decodes, of the sizes of the main network's. Messages are written once in each
- * size; a claim gets its own hash or key put into a copy.
+ * Values of claims: messages that every client can decode, with sizes as on the main network. Messages are created once for
+ * each size; for each claim, its own hash or key is inserted into a copy.
  */
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { encodeClaim } from '../../metadata/claim.js';
@@ -12,17 +12,17 @@ import type { Draw } from './draw.js';
 import type { Names } from './names.js';
 import { REPOST_ONE_IN, STREAM_VALUE_SIZES } from './proportions.js';
 
-/** Bytes of a signed value before its message: a mark, the channel's id and the signature. */
+/** Bytes of a signed value before its message: a type byte, the channel's id and the signature. */
 const SIGNED_HEAD_SIZE = 85;
-/** Values with other texts of one size. Arbitrary. */
+/** Number of different values of one size. Arbitrary. */
 const TEXTS_A_SIZE = 8;
 const SD_HASH_SIZE = 48;
 const CLAIM_ID_SIZE = 20;
 const KEY_SIZE = 33;
-/** What is put into the place of a hash or key: no text has such bytes. */
+/** Placeholder byte for a hash or key: it occurs in no text. */
 const PLACE = 0xf5;
 
-/** A message with a place for bytes of each claim's own. */
+/** A message with a placeholder for bytes that differ between claims. */
 interface Template {
   readonly message: Buffer;
   readonly at: number;
@@ -61,7 +61,7 @@ export class Values {
     );
   }
 
-  /** A stream whose signed value has about this size, to some bytes. */
+  /** A stream message whose signed value has approximately this size. */
   private streamOf(size: number, names: Names): Template {
     const { draw } = this;
     const source = {
@@ -81,7 +81,7 @@ export class Values {
     return templateOf({ title, description, type }, SD_HASH_SIZE);
   }
 
-  /** A message of a stream, or of a repost of `reposted`. */
+  /** The message of a stream, or of a repost of `reposted`. */
   claim(reposted: Bytes | null): Buffer {
     if (reposted !== null && this.draw.oneIn(REPOST_ONE_IN)) return filled(this.reposts, reposted);
     const template = this.draw.of(this.streams);
@@ -102,7 +102,7 @@ function filled({ message, at }: Template, bytes: Bytes): Buffer {
   return copy;
 }
 
-/** The value with its message, signed or not. */
+/** The value with this message, signed or unsigned. */
 export function sealed(message: Bytes, signed: { channelId: Bytes; signature: Bytes } | null): Buffer {
   return sealEnvelope(signed ?? { channelId: null, signature: null }, message);
 }

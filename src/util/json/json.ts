@@ -1,13 +1,12 @@
 /**
- * Exact JSON values: the types that parsing yields and that answers are made of, and the text forms of
- * numbers and amounts. Owns no parser (jsonParse.ts) and no serializer (jsonWrite.ts).
- *
- * A parsed number is a plain `number` when its text is the one `formatDouble` prints for it, else a `JsonNumber`
- * that keeps the literal's text; `numberText` gives the literal back in both cases, so nothing is ever rounded.
+ * Exact JSON values: the types of parsed values and of results, and the text forms of numbers and amounts. Contains no
+ * parser (jsonParse.ts) and no serializer (jsonWrite.ts). A parsed number is a plain `number` if `formatDouble` prints it
+ * with the same text, else a `JsonNumber` that keeps the literal's text. `numberText` returns the literal in both cases, so
+ * nothing is ever rounded.
  */
 import { assert } from '../assert.js';
 
-/** A number literal that a double would not give back (`1.10`, `1e3`, `12345678901234567890`). Written as it is. */
+/** A number literal that a double would not preserve (`1.10`, `1e3`, `12345678901234567890`). Written unchanged. */
 export class JsonNumber {
   readonly text: string;
   constructor(text: string) {
@@ -15,14 +14,14 @@ export class JsonNumber {
   }
 }
 
-/** A parsed object: entries in order of arrival, duplicate keys kept (the reference's UniValue keeps them too). */
+/** A parsed object: entries in their original order, including duplicate keys (as in the reference's UniValue). */
 export class JsonObject {
   readonly entries: readonly (readonly [string, JsonValue])[];
   constructor(entries: readonly (readonly [string, JsonValue])[] = []) {
     this.entries = entries;
   }
 
-  /** The first value under `key`, or undefined. Source: `find_value`, but absent and null stay apart. */
+  /** The first value under `key`, or undefined. Source: `find_value`, but here absent and null are distinguished. */
   get(key: string): JsonValue | undefined {
     for (const [name, value] of this.entries) if (name === key) return value;
     return undefined;
@@ -59,12 +58,15 @@ export function isJsonNumber(value: JsonValue): value is number | JsonNumber {
   return typeof value === 'number' || value instanceof JsonNumber;
 }
 
-/** The literal's text, exactly as it was received. */
+/** The literal's text, exactly as received. */
 export function numberText(value: number | JsonNumber): string {
   return typeof value === 'number' ? formatDouble(value) : value.text;
 }
 
-/** A parsed value as plain JavaScript: objects become objects (last duplicate wins), numbers doubles. Rounds; not for amounts. */
+/**
+ * A parsed value as plain JavaScript: objects (the last duplicate wins) and doubles. Rounds numbers, so do not use it for
+ * amounts.
+ */
 export function toPlain(value: JsonValue): unknown {
   if (value instanceof JsonNumber) return Number(value.text);
   if (Array.isArray(value)) return value.map(toPlain);
@@ -89,7 +91,7 @@ export function formatCoins(satoshis: bigint): string {
   return `${negative ? '-' : ''}${magnitude / COIN}.${fraction}`;
 }
 
-/** An amount in an answer: a JSON number in coins with eight decimals, exact at any size. */
+/** An amount in a result: a JSON number in coins with eight decimals, exact at any size. */
 export function coins(satoshis: bigint): JsonNumber {
   return new JsonNumber(formatCoins(satoshis));
 }
@@ -101,9 +103,9 @@ const DOT = 46;
 const MINUS = 45;
 const PLUS = 43;
 const isDigit = (code: number): boolean => code >= ZERO && code <= 57;
-/** Passed over at once: of these alone a number can have very many. */
+/** Skipped at once: a number may contain very many zeros. */
 const ZEROS = '0'.repeat(1 << 13);
-/** Most digits that matter: numbers with more, zeros at either end left out, reach 10^18. */
+/** Maximum number of significant digits: numbers with more, without zeros at both ends, reach 10^18. */
 const FIXED_POINT_DIGITS = 18;
 
 /** End of the zeros that begin at `at`. */
@@ -113,16 +115,16 @@ function skipZeros(text: string, at: number): number {
   return at;
 }
 
-/** Start of the digits that at `at` end, and which of a number's are its first and last that are no zeros. */
+/** A run of digits: its end, and the first and last non-zero digit of the number so far. */
 interface Digits {
-  /** −1 where there are more than matter, the rest is not read. */
+  /** −1 if there are too many digits; the rest is not read. */
   end: number;
-  /** −1 as long as there are none but zeros. */
+  /** −1 while there are only zeros. */
   first: number;
   last: number;
 }
 
-/** `before` says what was found in front of the point, which counts for nothing. */
+/** `before` are the digits before the point, which is ignored. */
 function readDigits(text: string, from: number, before: Digits | null): Digits {
   let { first, last } = before ?? { first: -1, last: -1 };
   for (let at = from; ; at++) {
@@ -134,7 +136,7 @@ function readDigits(text: string, from: number, before: Digits | null): Digits {
   }
 }
 
-/** The exponent behind the mantissa, which ends at `at`; null when what is there is none, or too large to matter. */
+/** The exponent after the mantissa, which ends at `at`; null if it is malformed or too large. */
 function readExponent(text: string, at: number): number | null {
   if (at === text.length) return 0;
   const mark = text.charCodeAt(at);
@@ -151,8 +153,8 @@ function readExponent(text: string, at: number): number | null {
 }
 
 /**
- * A decimal literal as an integer count of 10^-decimals, or null if the text is not a number, is finer than that or
- * reaches 10^18. Takes time by the length of the text. Source: `ParseFixedPoint`.
+ * A decimal literal as an integer multiple of 10^-decimals, or null if the text is not a number, has more decimals or
+ * reaches 10^18. Takes linear time. Source: `ParseFixedPoint`.
  */
 export function parseFixedPoint(text: string, decimals: number): bigint | null {
   const negative = text.charCodeAt(0) === MINUS;
@@ -165,11 +167,11 @@ export function parseFixedPoint(text: string, decimals: number): bigint | null {
   if (end === point + 1) return null;
   const exponent = end < 0 ? null : readExponent(text, end);
   if (exponent === null) return null;
-  // The mantissa begins and ends with a digit other than zero; the point does not count.
+  // The mantissa without leading and trailing zeros; the point does not count.
   const [from, to] = first < 0 ? [end, end] : [first, lastDigit + 1];
   const mantissa = text.slice(from, to).replace('.', '');
   if (mantissa.length > FIXED_POINT_DIGITS) return null;
-  // What a zero has of zeros counts too: 0e17 is refused, as 1e17 is. Of its whole part none does.
+  // The zeros of a zero count as digits too: 0e17 is rejected, like 1e17. Those of its integer part do not count.
   const last = mantissa === '' ? start + 1 : to;
   const zeros = last <= point ? point - last : point + 1 - last;
   const power = exponent + zeros + decimals;

@@ -1,8 +1,8 @@
 /**
  * A strict JSON parser that loses nothing: number literals keep their text, objects keep order and duplicates.
- * Accepts what the reference's UniValue accepts, within two bounds of ours: a number of values, so that no body that fits
- * the request limit can exhaust the heap, and a depth of nesting. Open containers lie on a stack of its own, not on the
- * runtime's.
+ * Accepts the same input as the reference's UniValue, within two limits of ours: a number of values, so that no body within
+ * the request limit can exhaust the heap, and a nesting depth. Open containers are stored on an explicit stack, not on the
+ * call stack.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { asBuffer } from '../bytes.js';
@@ -37,38 +37,39 @@ import { AT_ONCE_SIZE, type Slices } from '../slices.js';
 
 export { JsonParseError } from './jsonTokens.js';
 
-/** Most values in one parsed tree. Arbitrary: far above any real request, far below what would fill the heap. */
+/** Maximum number of values in one parsed tree. Arbitrary: far above any real request, far below the heap's capacity. */
 export const MAX_JSON_VALUES = 2_000_000;
 
-/** Most containers within each other. Arbitrary: far above any real request, far below what a client's stack would hold. */
+/** Maximum nesting of containers. Arbitrary: far above any real request, far below the limit of a client's stack. */
 export const MAX_JSON_DEPTH = 10_000;
 
 /**
- * How text that is not JSON for the reference is parsed. `strict`: not at all. `mended`: half of a surrogate pair alone is
- * read as U+FFFD. `python`: what Python's `json` writes is read as it is: such halves, and the words for what no number is.
+ * Parsing of text that the reference does not accept as JSON. `strict`: rejected. `mended`: a lone half of a surrogate pair
+ * is read as U+FFFD. `python`: output of Python's `json` is read unchanged: lone halves, and the words for NaN and
+ * infinities.
  */
 export type JsonForm = 'strict' | 'mended' | 'python';
 
 /** Source: CPython Lib/json/encoder.py `floatstr`. */
 const PYTHON_WORDS: readonly string[] = ['NaN', 'Infinity', '-Infinity'];
 
-/** Steps of reading between two pauses. */
+/** Parsing steps between two pauses. */
 const STEPS_AT_ONCE = 256;
 
-/** An array or object whose end has not come yet; `key` is that of the member being read, null before it was read. */
+/** An array or object whose end has not been read yet; `key` is that of the current member, null before it is read. */
 type OpenContainer =
   | { readonly close: ']'; readonly items: JsonValue[] }
   | { readonly close: '}'; readonly entries: [string, JsonValue][]; key: string | null };
 
-/** How far the reading of a value has come. */
+/** State of parsing a value. */
 interface Reading {
   readonly open: OpenContainer[];
-  /** Last value read, not yet in its container. */
+  /** The last value read, not added to its container yet. */
   value: JsonValue | undefined;
   values: number;
 }
 
-/** A container passed over: whether a key comes next. */
+/** A skipped container: whether a key is expected next. */
 interface SkippedContainer {
   readonly close: string;
   needsKey: boolean;
@@ -76,26 +77,26 @@ interface SkippedContainer {
 
 interface Skipping {
   readonly open: SkippedContainer[];
-  /** Whether a value was passed over whose container is not looked at yet. */
+  /** Whether a value was skipped and its container must be processed next. */
   hasValue: boolean;
 }
 
 /**
- * Parses one value at a time from a text; `skipValue` checks syntax without building anything. Both in two forms: at
- * once, and in slices for texts that may be large. A step of either may be done again from where it began.
+ * Parses one value at a time from a text; `skipValue` checks syntax without building anything. Both are available
+ * synchronously, and in slices for texts that may be large. An interrupted step can be repeated from its start.
  */
 export class JsonScanner {
   readonly text: string;
   offset = 0;
   private readonly maxValues: number;
   private readonly form: JsonForm;
-  /** What becomes of a string with escapes. */
+  /** Conversion applied to a decoded string with escapes. */
   private readonly settle: (decoded: string) => string;
   /** Whether a long token interrupts the step. */
   private inSlices = false;
-  /** Start of the present step. */
+  /** Start of the current step. */
   private stepStart = 0;
-  /** Long tokens by their beginning. There cannot be many. */
+  /** Long tokens by their start. There cannot be many. */
   private readonly longTokens = new Map<number, ReadToken>();
 
   constructor(text: string, maxValues = MAX_JSON_VALUES, form: JsonForm = 'strict') {
@@ -140,7 +141,7 @@ export class JsonScanner {
     return this.offset === this.text.length;
   }
 
-  /** Reads one whole value with a limit of its own. */
+  /** Reads one whole value, with a separate limit for it. */
   readValue(): JsonValue {
     const reading: Reading = { open: [], value: undefined, values: 0 };
     this.readSteps(reading, Infinity);
@@ -154,7 +155,7 @@ export class JsonScanner {
     return reading.value!;
   }
 
-  /** Passes over one value, refusing what `readValue` would refuse (except for the count of values that are not nested). */
+  /** Skips one value; rejects the same input as `readValue` (except for the number of values at the top level). */
   skipValue(): void {
     this.skipSteps({ open: [], hasValue: false }, Infinity);
   }
@@ -165,7 +166,7 @@ export class JsonScanner {
     return this.pausing(() => this.skipSteps(skipping, STEPS_AT_ONCE));
   }
 
-  /** Passes over white space in slices: `peek`, `take` and `atEnd` take no time then. */
+  /** Skips white space in slices; afterwards `peek`, `take` and `atEnd` are fast. */
   skipSpaceInSlices(): Slices<void> {
     return this.pausing(() => {
       this.stepStart = this.offset;
@@ -174,7 +175,7 @@ export class JsonScanner {
     });
   }
 
-  /** Does the steps of `work` until it says that all are done, with pauses between them and within long tokens. */
+  /** Runs `work` repeatedly until it returns true, with pauses between the steps and within long tokens. */
   private *pausing(work: () => boolean): Slices<void> {
     for (;;) {
       let long: LongToken | null = null;
@@ -196,7 +197,7 @@ export class JsonScanner {
     }
   }
 
-  /** Does this many steps of reading; true when the value is whole. */
+  /** Runs this many parsing steps; true when the value is complete. */
   private readSteps(reading: Reading, steps: number): boolean {
     const { open } = reading;
     for (let step = 0; step < steps; step++) {
@@ -219,7 +220,7 @@ export class JsonScanner {
     return false;
   }
 
-  /** Reads a scalar or an empty container; opens any other container, which gives undefined. */
+  /** Reads a scalar or an empty container; opens any other container and returns undefined. */
   private start(open: OpenContainer[]): JsonValue | undefined {
     const first = this.peek();
     if (first !== '[' && first !== '{') return this.scalar(first);
@@ -236,13 +237,13 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** Takes the end of a container, or the comma in front of its next member. */
+  /** Reads the end of a container, or the comma before its next member. */
   private ends(close: string): boolean {
     if (this.take(',')) return false;
     return this.take(close) || this.fail();
   }
 
-  /** Does this many steps of passing over a value; true when it has ended. */
+  /** Runs this many steps of skipping a value; true when it has ended. */
   private skipSteps(skipping: Skipping, steps: number): boolean {
     const { open } = skipping;
     for (let step = 0; step < steps; step++) {
@@ -266,7 +267,7 @@ export class JsonScanner {
     return false;
   }
 
-  /** Passes over a scalar or an empty container; opens any other container, which gives false. */
+  /** Skips a scalar or an empty container; opens any other container and returns false. */
   private skipStart(open: SkippedContainer[]): boolean {
     const first = this.peek();
     const close = first === '[' ? ']' : first === '{' ? '}' : '';
@@ -346,7 +347,7 @@ export class JsonScanner {
     return new JsonNumber(word);
   }
 
-  /** End of the digits at `at`; there must be at least one. */
+  /** End of the digits at `at`; at least one is required. */
   private digits(at: number): number {
     const { text } = this;
     const first = at;
@@ -357,7 +358,7 @@ export class JsonScanner {
     return at > first ? at : this.fail();
   }
 
-  /** The key of a member and the colon behind it. */
+  /** Reads the key of a member and the colon after it. */
   private key(): string {
     if (this.peek() !== '"') this.fail();
     const key = this.string();
@@ -385,8 +386,8 @@ export class JsonScanner {
   }
 
   /**
-   * A string with escapes, which begins at `start` and whose offset is at its first escape. The runtime
-   * decodes it: assembled here, millions of escapes would cost a heap object each.
+   * Reads a string with escapes, which begins at `start`; the offset is at its first escape. The runtime decodes it:
+   * assembling it here would cost a heap object for each of possibly millions of escapes.
    */
   private escapedString(start: number): string {
     const end = escapedEnd(this.text, this.offset, this.inSlices ? start + AT_ONCE_SIZE : Infinity);
@@ -415,7 +416,7 @@ function closed(container: OpenContainer): JsonValue {
   return container.close === ']' ? container.items : new JsonObject(container.entries);
 }
 
-/** Bytes of a request as text, or null when they are not UTF-8. A byte order mark is not skipped (it fails to parse). */
+/** Bytes of a request as text, or null when they are not UTF-8. A byte order mark is not skipped (parsing then fails). */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   if (isAscii(bytes)) return asBuffer(bytes).toString('latin1');
   return isUtf8(bytes) ? asBuffer(bytes).toString('utf8') : null;
@@ -425,8 +426,8 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
 const DECODED_AT_ONCE = 1 << 20;
 
 /**
- * `decodeUtf8` in slices. ASCII is one copy of the bytes, which for the largest request takes less time than putting a text of
- * pieces together does when it is read first.
+ * `decodeUtf8` in slices. ASCII bytes are copied at once. For the largest request this takes less time than joining pieces
+ * on the first read of the text.
  */
 export function* decodeUtf8InSlices(bytes: Uint8Array): Slices<string | null> {
   if (isAscii(bytes)) {
@@ -447,7 +448,7 @@ export function* decodeUtf8InSlices(bytes: Uint8Array): Slices<string | null> {
   }
 }
 
-/** The one value of a whole text. Throws `JsonParseError`. A client lifts `maxValues` for answers it asked for. */
+/** Parses a whole text as one value. Throws `JsonParseError`. A client raises `maxValues` for results that it requested. */
 export function parseJson(text: string, maxValues = MAX_JSON_VALUES, form: JsonForm = 'strict'): JsonValue {
   const scanner = new JsonScanner(text, maxValues, form);
   const value = scanner.readValue();

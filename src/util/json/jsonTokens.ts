@@ -1,11 +1,11 @@
 /**
- * The tokens of JSON that may be long, as `jsonParse.ts` reads them: white space, strings and numbers. Each is a pure
- * function of the text; the long forms pause now and then.
+ * The tokens of JSON that may be long, for `jsonParse.ts`: white space, strings and numbers. Each function depends only on
+ * the text; the variants for long tokens pause regularly.
  */
 import { formatDouble, JsonNumber } from './json.js';
 import { AT_ONCE_SIZE, type Slices } from '../slices.js';
 
-/** The text is not JSON, or holds too many values. */
+/** The text is not JSON, or contains too many values. */
 export class JsonParseError extends Error {
   override readonly name = 'JsonParseError';
 }
@@ -14,9 +14,9 @@ export function failParse(): never {
   throw new JsonParseError('Parse error');
 }
 
-// The reference's parser refuses a bare 0x00-0x1f in a string and takes everything else up to the quote.
+// The reference's parser rejects a bare 0x00-0x1f in a string and accepts everything else up to the quote.
 
-/** What needs no decoding of a string, and white space; then both as much as may be looked at without a pause. */
+/** The part of a string that needs no decoding, and white space; then both limited to the length processed without a pause. */
 export const PLAIN = /[^"\\\u0000-\u001f]*/y;
 export const SPACE = /[ \t\n\r]*/y;
 export const PLAIN_SLICE = new RegExp(`[^"\\\\\\u0000-\\u001f]{0,${AT_ONCE_SIZE}}`, 'y');
@@ -31,12 +31,12 @@ export const NINE = 0x39;
 export const SMALL_E = 0x65;
 export const CAPITAL_E = 0x45;
 const SMALL_U = 0x75;
-/** Digits up to which an integer is exact as a number. */
+/** Maximum number of digits for which an integer is exact as a number. */
 const EXACT_DIGITS = 15;
-/** No number that `formatDouble` prints is longer: sign, 16 digits, point, exponent of three digits with its sign. */
+/** Maximum length of a number printed by `formatDouble`: sign, 16 digits, point, exponent of three digits with its sign. */
 const LONGEST_DOUBLE = 23;
 
-/** Thrown where something long begins at `offset`, which is then read in slices. */
+/** Thrown when a long token begins at `offset`; it is then read in slices. */
 export class LongToken {
   readonly offset: number;
   readonly kind: 'string' | 'number' | 'space';
@@ -46,37 +46,37 @@ export class LongToken {
   }
 }
 
-/** What was read in slices: its value, and where it ends. */
+/** A token read in slices: its value and its end. */
 export interface ReadToken {
   readonly value: string | number | JsonNumber;
   readonly end: number;
 }
 
-/** The end of a pattern at a place. */
+/** The end of the match of a pattern at a position. */
 export function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   pattern.test(text);
   return pattern.lastIndex;
 }
 
-/** "01", "1.", "1e" and "2x" end a number in the middle: what follows a literal can be none of these. */
+/** "01", "1.", "1e" and "2x" are malformed: none of these characters may follow a number. */
 export function checkNumberEnd(text: string, at: number): void {
   const next = text.charCodeAt(at);
   if ((next >= ZERO && next <= NINE) || next === DOT || next === SMALL_E || next === CAPITAL_E) failParse();
 }
 
-/** The quote that ends a string, or the first place behind `limit` where no escape is under way. */
+/** The quote that ends a string, or the first position after `limit` that is not within an escape. */
 export function escapedEnd(text: string, from: number, limit: number): number {
   let at = from;
   for (let code = text.charCodeAt(at); code !== QUOTE && at < limit; code = text.charCodeAt(++at)) {
-    // The digits of an escape are looked at when it is decoded; a quote among them makes it none.
+    // The digits of an escape are checked when it is decoded; a quote among them makes it invalid.
     if (code === BACKSLASH && text.charCodeAt(++at) === SMALL_U) at += 4;
     if (at >= text.length) failParse();
   }
   return at;
 }
 
-/** Reads the whole of what is long; `settle` has the last word on strings with escapes. */
+/** Reads a whole long token; `settle` converts strings with escapes. */
 export function longToken(
   text: string,
   { offset, kind }: LongToken,
@@ -94,7 +94,7 @@ function* longSpace(text: string, start: number): Slices<ReadToken> {
   }
 }
 
-/** `start` is behind the quote. */
+/** `start` is the position after the quote. */
 function* longString(text: string, start: number, settle: (decoded: string) => string): Slices<ReadToken> {
   let at = start;
   for (; ; yield) {
@@ -141,7 +141,7 @@ function* longDigits(text: string, first: number): Slices<number> {
   return at > first ? at : failParse();
 }
 
-/** A plain number where its text is the one that `formatDouble` prints, else the literal. */
+/** A plain number if `formatDouble` prints the same text, else the literal. */
 export function numberValue(literal: string, isInteger: boolean): number | JsonNumber {
   if (literal.length > LONGEST_DOUBLE) return new JsonNumber(literal);
   const value = Number(literal);
@@ -149,7 +149,7 @@ export function numberValue(literal: string, isInteger: boolean): number | JsonN
   return Number.isFinite(value) && formatDouble(value) === literal ? value : new JsonNumber(literal);
 }
 
-/** The value of what stands between quotes; null when it holds an escape or a character that JSON does not know. */
+/** The value of the text between quotes; null if it contains an escape or an invalid character. */
 export function decodeLiteral(literal: string): string | null {
   try {
     return JSON.parse(`"${literal}"`) as string;
@@ -158,15 +158,18 @@ export function decodeLiteral(literal: string): string | null {
   }
 }
 
-// Of Node.js from version 20 on; the types are those of an older edition of the language.
+// Available in Node.js since version 20; the compiler's types are those of an older language version.
 type WellFormedText = string & { isWellFormed(): boolean; toWellFormed(): string };
 
-/** The text, unless it has half of a surrogate pair alone: the reference refuses those (`JSONUTF8StringFilter::finalize`). */
+/**
+ * The text, unless it contains a lone half of a surrogate pair: the reference rejects those
+ * (`JSONUTF8StringFilter::finalize`).
+ */
 export function requireWellFormed(text: string): string {
   return (text as WellFormedText).isWellFormed() ? text : failParse();
 }
 
-/** The text with U+FFFD for each half of a surrogate pair that stands alone. */
+/** The text with each lone half of a surrogate pair replaced by U+FFFD. */
 export function makeWellFormed(text: string): string {
   return (text as WellFormedText).toWellFormed();
 }

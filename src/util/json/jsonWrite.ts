@@ -1,8 +1,8 @@
 /**
- * The streaming JSON serializer: turns an answer into chunks of about 64 KiB, pulling lazy parts (`jsonArray`,
- * `jsonObject`, `hexOf`) only as fast as the reader takes chunks, so that the answer never exists as one string.
- * Key order is kept; text forms are the reference's (UniValue): compact, control characters and DEL escaped. What is small
- * and has no lazy parts is written by `smallJson` in one go, which takes a third of the time; so are the items of arrays.
+ * The streaming JSON serializer: converts a result into chunks of about 64 KiB. Lazy parts (`jsonArray`, `jsonObject`,
+ * `hexOf`) are read only as fast as the consumer reads chunks, so the result is never in memory as one string. Key order is
+ * kept; text forms are the reference's (UniValue): compact, control characters and DEL escaped. Small values without lazy
+ * parts are written by `smallJson` at once, which takes a third of the time; so are the items of arrays.
  */
 import { assert } from '../assert.js';
 import { SLICE_MS } from '../slices.js';
@@ -11,18 +11,21 @@ import { formatDouble, JsonNumber, JsonObject } from './json.js';
 
 /** Flush threshold of the serializer, in UTF-16 units: one socket write's worth. */
 export const CHUNK_CHARS = 65_536;
-/** Bounds of what is written in one go. Arbitrary: most answers are far below. */
+/** Limits for values written at once. Arbitrary: most results are far below. */
 const SMALL_CHARS = CHUNK_CHARS;
 const SMALL_DEPTH = 64;
-/** Bytes of a `hexOf` fragment turned into text at a time. */
+/** Bytes of a `hexOf` fragment converted at a time. */
 const HEX_SLICE_BYTES = 32_768;
 
-/** Bound of the memory of field names: more than all answers have; where keys are data it fills and stays. */
+/**
+ * Maximum number of cached field names: more than all results have; if keys are data, the cache fills up and does not change
+ * any more.
+ */
 const MAX_KNOWN_KEYS = 1024;
-/** Hashes, which may be keys, are longer than any field name. */
+/** Maximum length of a cached field name; hashes, which may be keys, are longer. */
 const MAX_KNOWN_KEY_CHARS = 40;
 
-/** An array whose items come one at a time; the source is read only as the answer is sent. */
+/** An array whose items are produced one at a time; the source is read only as the response is sent. */
 export class JsonArrayStream {
   readonly items: Iterable<JsonOut> | AsyncIterable<JsonOut>;
   constructor(items: Iterable<JsonOut> | AsyncIterable<JsonOut>) {
@@ -30,7 +33,7 @@ export class JsonArrayStream {
   }
 }
 
-/** An object whose members come one at a time. */
+/** An object whose members are produced one at a time. */
 export class JsonObjectStream {
   readonly members: Iterable<JsonMember> | AsyncIterable<JsonMember>;
   constructor(members: Iterable<JsonMember> | AsyncIterable<JsonMember>) {
@@ -38,7 +41,7 @@ export class JsonObjectStream {
   }
 }
 
-/** Bytes written as a string of hex digits, without that string ever existing whole. The buffer must not change meanwhile. */
+/** Bytes written as hex digits, without creating the whole string. The buffer must not change until it is written. */
 export class HexFragment {
   readonly bytes: Bytes;
   constructor(bytes: Bytes) {
@@ -46,7 +49,7 @@ export class HexFragment {
   }
 }
 
-/** Text that is JSON already, written as it is. */
+/** Text that is already JSON, written unchanged. */
 export class RawJson {
   readonly text: string;
   constructor(text: string) {
@@ -56,7 +59,7 @@ export class RawJson {
 
 export type JsonMember = readonly [string, JsonOut];
 
-/** What an answer may consist of. Members that are `undefined` are left out; a bigint is written as an integer. */
+/** The values of a result. Members that are `undefined` are omitted; a bigint is written as an integer. */
 export type JsonOut =
   | null
   | boolean
@@ -97,7 +100,7 @@ export function quoteJson(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }
 
-/** Field names as they are written, colon and all: answers repeat few of them very often. */
+/** Cached field names as written, with the colon: results repeat few names very often. */
 const knownKeys = new Map<string, string>();
 
 function quoteKey(key: string): string {
@@ -111,8 +114,8 @@ function quoteKey(key: string): string {
 type PlainObject = { readonly [key: string]: JsonOut | undefined };
 
 /**
- * A container being written, with the place reached in it. Plain arrays and objects are walked by index, which is
- * several times faster than by iterator.
+ * A container being written, with the current position. Plain arrays and objects are iterated by index, which is several
+ * times faster than an iterator.
  */
 type Frame = { count: number } & (
   | { readonly kind: 'array'; readonly items: readonly JsonOut[]; next: number }
@@ -121,12 +124,12 @@ type Frame = { count: number } & (
   | { readonly kind: 'async'; readonly isObject: boolean; readonly source: AsyncIterator<unknown> }
 );
 
-/** A text being written a slice at a time: a string or key, or with an empty `end` JSON as it is. */
+/** A text being written in slices: a string or key or, if `end` is empty, JSON written unchanged. */
 interface LongText {
   readonly text: string;
   offset: number;
   readonly end: string;
-  /** What the key is followed by. */
+  /** The value after the key. */
   readonly value: JsonOut | undefined;
 }
 
@@ -136,7 +139,7 @@ function isObjectFrame(frame: Frame): boolean {
   return frame.kind === 'object' || (frame.kind !== 'array' && frame.isObject);
 }
 
-/** The machine behind `jsonChunks` and `stringifyJson`: an explicit stack, so that it can stop anywhere. */
+/** The implementation of `jsonChunks` and `stringifyJson`: uses an explicit stack, so that it can pause anywhere. */
 class Serializer {
   private out = '';
   private readonly stack: Frame[] = [];
@@ -157,11 +160,11 @@ class Serializer {
     return text;
   }
 
-  /** Reason for the end of the last `advance`. */
+  /** Reason why the last `advance` returned. */
   progress: Progress = 'chunk';
 
   /**
-   * Appends to a text until it is longer than `maxChars`, a slice of time is used up, or `advance` ends with something else
+   * Appends to a text until it is longer than `maxChars`, a time slice is used up, or `advance` returns for another reason
    * than a full chunk.
    */
   advanceTo(text: string, maxChars: number): string {
@@ -173,7 +176,7 @@ class Serializer {
     return text;
   }
 
-  /** Runs until a chunk is full, an asynchronous source must be asked, or all is written. */
+  /** Runs until a chunk is full, an asynchronous source must be read, or everything is written. */
   advance(): Progress {
     if (!this.started) {
       this.started = true;
@@ -196,7 +199,7 @@ class Serializer {
     if (frame.kind === 'array') {
       if (frame.next === frame.items.length) return this.close();
       this.separate(frame);
-      // A hole or undefined is refused by `write`.
+      // `write` rejects a hole or undefined.
       this.writeItem(frame.items[frame.next++] as JsonOut);
     } else if (frame.kind === 'object') {
       if (frame.next === frame.keys.length) return this.close();
@@ -220,14 +223,14 @@ class Serializer {
     }
   }
 
-  /** Asks the innermost asynchronous source for its next item. */
+  /** Reads the next item of the innermost asynchronous source. */
   async pull(): Promise<void> {
     const frame = this.stack[this.stack.length - 1];
     assert(frame?.kind === 'async', 'only an asynchronous source is waited for');
     this.item(frame, await frame.source.next());
   }
 
-  /** Releases the sources that were not read to their end. */
+  /** Releases the sources that were not read completely. */
   async dispose(): Promise<void> {
     for (let frame = this.stack.pop(); frame !== undefined; frame = this.stack.pop()) {
       if (frame.kind === 'sync') frame.source.return?.();
@@ -268,7 +271,7 @@ class Serializer {
   private close(): void {
     const frame = this.stack.pop();
     assert(frame, 'a container is open');
-    // An empty container takes a line break too, as the reference's pretty printer writes it.
+    // An empty container has a line break too, as in the reference's pretty printer.
     if (this.indent > 0) this.newline(this.stack.length);
     this.out += isObjectFrame(frame) ? '}' : ']';
   }
@@ -282,11 +285,11 @@ class Serializer {
     this.hex = null;
   }
 
-  /** Writes a slice of a long text, and what follows its end. */
+  /** Writes a slice of a long text; at its end also the text that follows. */
   private writeTextSlice(long: LongText): void {
     const { text, offset, end, value } = long;
     let to = Math.min(text.length, offset + CHUNK_CHARS);
-    // Both halves of a pair are written together.
+    // Both halves of a surrogate pair are written together.
     if ((text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to++;
     const slice = text.slice(offset, to);
     this.out += end === '' ? slice : quoteJson(slice).slice(1, -1);
@@ -297,7 +300,7 @@ class Serializer {
     if (value !== undefined) this.write(value);
   }
 
-  /** An item of an array: a small object is written in one go. */
+  /** Writes an item of an array; a small object is written at once. */
   private writeItem(value: JsonOut): void {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     const small = isObject && this.indent === 0 ? smallJson(value) : null;
@@ -372,7 +375,8 @@ class Serializer {
 }
 
 /**
- * Writes plain values by recursion, up to a bound of length and depth; gives up at what only the serializer can write.
+ * Writes plain values by recursion, within limits of length and depth; gives up on values that only the serializer can
+ * write.
  */
 class SmallWriter {
   out = '';
@@ -427,7 +431,7 @@ class SmallWriter {
     this.out += '[';
     for (let i = 0; i < items.length; i++) {
       if (i > 0) this.out += ',';
-      // A hole or undefined is left to the serializer, which refuses it.
+      // A hole or undefined is left to the serializer, which rejects it.
       if (!this.write(items[i] as JsonOut, depth) || this.out.length > this.maxChars) return false;
     }
     this.out += ']';
@@ -449,22 +453,22 @@ class SmallWriter {
   }
 }
 
-/** The whole text of a small value without lazy parts; null if there are any, or where it is not small. */
+/** The whole text of a small value without lazy parts; null if it has any, or is not small. */
 export function smallJson(value: JsonOut, maxChars = SMALL_CHARS): string | null {
   const writer = new SmallWriter(maxChars);
   return writer.write(value, 0) ? writer.out : null;
 }
 
-/** The beginning of a text. */
+/** The first part of a serialized value. */
 export interface JsonStart {
   readonly text: string;
-  /** What follows; null when the text is whole. Must be read or returned. */
+  /** The remaining text; null when the text is complete. Must be read or returned. */
   readonly rest: AsyncGenerator<string> | null;
 }
 
 /**
- * Writes a value until it is longer than `maxChars` (by less than a chunk), it has taken a slice of time, or all is written;
- * at once when nothing must be waited for. Throws, or rejects, when a lazy part fails by then.
+ * Writes a value until the text is longer than `maxChars` (by less than a chunk), a time slice is used up, or everything is
+ * written; synchronous if possible. Throws, or rejects, when a lazy part fails by then.
  */
 export function startJson(value: JsonOut, maxChars: number): JsonStart | Promise<JsonStart> {
   const small = smallJson(value);
@@ -495,7 +499,7 @@ async function waitForStart(serializer: Serializer, begun: string, maxChars: num
   return { text, rest: serializer.progress === 'done' ? null : restOf(serializer) };
 }
 
-/** The answer's chunks, in order. A consumer that stops early releases the lazy sources. */
+/** The chunks of the serialized result, in order. A consumer that stops early releases the lazy sources. */
 export async function* jsonChunks(value: JsonOut, indent = 0): AsyncGenerator<string> {
   yield* restOf(new Serializer(value, indent));
 }
@@ -514,7 +518,10 @@ async function* restOf(serializer: Serializer): AsyncGenerator<string> {
   }
 }
 
-/** The whole text at once, for small values without asynchronous parts; `indent` 2 prints as the reference's `write(2)`. */
+/**
+ * The whole text at once, for small values without asynchronous parts; `indent` 2 gives the output of the reference's
+ * `write(2)`.
+ */
 export function stringifyJson(value: JsonOut, indent = 0): string {
   const small = indent === 0 ? smallJson(value) : null;
   if (small !== null) return small;

@@ -1,7 +1,7 @@
 /** A host and a port as one text. Source: Core utilstrencodings.cpp `SplitHostPort`, netaddress.cpp `CService::ToStringIPPort`. */
 import { isIP } from 'node:net';
 
-/** Host names as resolvers take them; containers have `_` in theirs. */
+/** Host names accepted by resolvers; names of containers may contain `_`. */
 export const HOST_NAME = /^[a-z0-9_]([a-z0-9._-]*[a-z0-9_.])?$/i;
 
 export interface HostPort {
@@ -9,7 +9,7 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address; an invalid port stays part of the host. */
+/** `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address; an invalid port remains part of the host. */
 export function splitHostPort(text: string, defaultPort: number): HostPort {
   let host = text;
   let port = defaultPort;
@@ -27,7 +27,7 @@ export function splitHostPort(text: string, defaultPort: number): HostPort {
   return { host: host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host, port };
 }
 
-/** `host:port`, an IPv6 address in brackets. */
+/** `host:port`, with an IPv6 address in brackets. */
 export function joinHostPort({ host, port }: HostPort): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -38,7 +38,7 @@ export function isHostPort(text: string): boolean {
   return isIP(host) !== 0 || HOST_NAME.test(host);
 }
 
-/** The same, but no IPv6 address: for those who take it apart at its only colon. */
+/** The same without IPv6 addresses: for code that splits at the only colon. */
 export function isPlainHostPort(text: string): boolean {
   return isHostPort(text) && text.split(':').length <= 2;
 }

@@ -1,16 +1,16 @@
 /**
- * Requests with an `Upgrade` header, for servers with WebSockets: rejecting a request, and answering a request as if it did not
- * have the header. Source: RFC 9110, section 7.8.
+ * Requests with an `Upgrade` header, for servers with WebSockets: rejecting a request, and serving a request as if it did
+ * not have the header. Source: RFC 9110, section 7.8.
  */
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Whether the request wants a WebSocket. */
+/** Whether the request asks for a WebSocket. */
 export const asksForWebSocket = ({ headers: { upgrade } }: IncomingMessage): boolean =>
   upgrade?.toLowerCase() === 'websocket';
 
-/** Answers with a status and no body, and ends the connection. `headers` are whole lines with their line ends. */
+/** Responds with a status and no body, and ends the connection. `headers` are complete lines with their line ends. */
 export function refuseUpgrade(socket: Duplex, status: number, headers = ''): void {
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}Connection: close\r\nContent-Length: 0\r\n\r\n`,
@@ -21,7 +21,7 @@ export function refuseUpgrade(socket: Duplex, status: number, headers = ''): voi
 const OFFERS = ['upgrade', 'connection', 'http2-settings'];
 
 /**
- * Gives a connection back to its server, which then answers the request as if it did not have an `Upgrade` header. Clients that
+ * Returns a connection to its server, which then handles the request as if it did not have an `Upgrade` header. Clients that
  * prefer HTTP/2 send such requests.
  */
 export function handBack(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -1,6 +1,6 @@
 /**
- * Watches whether something that the program needs can be reached: says in one line when it could not be for a minute and
- * what to check, repeats that seldom, and says when it is over.
+ * Monitors whether a required peer or server can be reached. After a minute without contact it reports the outage in one
+ * line with advice, repeats that rarely, and reports the end of the outage.
  */
 import type { Logger } from '../logging.js';
 
@@ -11,15 +11,15 @@ const FIRST_REPEAT_MS = 10 * MINUTE_MS;
 const REPEAT_MS = 60 * MINUTE_MS;
 
 export interface OutageOptions {
-  /** What is missing, with its article: `a peer`. */
+  /** The missing contact, with its article: `a peer`. */
   readonly what: string;
-  /** Sentences that say what to check. */
+  /** Advice for the operator, in sentences. */
   readonly advice: () => string;
 }
 
 export interface OutageDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Milliseconds that never go back. */
+  /** A monotonic clock in milliseconds. */
   readonly nowMs: () => number;
 }
 
@@ -33,7 +33,7 @@ function durationText(ms: number): string {
 export class OutageWatch {
   private readonly options: OutageOptions;
   private readonly deps: OutageDeps;
-  /** When contact was lost, or the watch began; null while there is contact, or none is wanted. */
+  /** Time at which contact was lost, or the monitoring started; null during contact, or if no contact is wanted. */
   private sinceMs: number | null = null;
   private nextReportMs = 0;
   private isReported = false;
@@ -43,7 +43,7 @@ export class OutageWatch {
     this.deps = deps;
   }
 
-  /** The outage in one line, with what to check; empty while there is none. */
+  /** The outage in one line, with advice; empty if there is none. */
   get warning(): string {
     const { sinceMs } = this;
     if (!this.isReported || sinceMs === null) return '';
@@ -51,7 +51,7 @@ export class OutageWatch {
     return `No contact to ${this.options.what} for ${lasted}. ${this.options.advice()}`;
   }
 
-  /** Must be called every few seconds. `isReached` is null if nothing is to be reached. */
+  /** Must be called every few seconds. `isReached` is null if no contact is wanted. */
   check(isReached: boolean | null): void {
     const { deps } = this;
     const now = deps.nowMs();

@@ -1,10 +1,10 @@
 /**
- * IP addresses and subnets, as in `-rpcallowip`, `-whitelist` and bans; numeric addresses only. The printing code chooses
- * the form. Source: Core netaddress.cpp `CSubNet`, netbase.cpp `LookupSubNet`.
+ * IP addresses and subnets, as in `-rpcallowip`, `-whitelist` and bans; numeric addresses only. The code that prints a
+ * subnet chooses the format. Source: Core netaddress.cpp `CSubNet`, netbase.cpp `LookupSubNet`.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** An address as 16 bytes; IPv4 is mapped into IPv6 (`::ffff:a.b.c.d`), so that both ways of writing one agree. */
+/** An address as 16 bytes; IPv4 is mapped into IPv6 (`::ffff:a.b.c.d`), so that both notations are equal. */
 export function parseIp(text: string): Uint8Array | null {
   if (isIPv4(text))
     return Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ...text.split('.').map(Number)]);
@@ -30,7 +30,7 @@ function isMappedIpv4(ip: Uint8Array): boolean {
 }
 
 export class Subnet {
-  /** The lowest address, and the bits that all addresses share with it; 16 bytes each. */
+  /** The lowest address, and the mask of the bits that all addresses share with it; 16 bytes each. */
   readonly network: Uint8Array;
   readonly mask: Uint8Array;
 
@@ -40,8 +40,8 @@ export class Subnet {
   }
 
   /**
-   * `1.2.3.4`, `1.2.3.0/24`, `1.2.3.0/255.255.255.0` and the same in IPv6, in brackets or not; null for anything else.
-   * `parseHost` may know more ways of writing an address.
+   * `1.2.3.4`, `1.2.3.0/24`, `1.2.3.0/255.255.255.0` and the same in IPv6, with or without brackets; null for other text.
+   * `parseHost` may accept further notations of an address.
    */
   static parse(text: string, parseHost: (host: string) => Uint8Array | null = parseIp): Subnet | null {
     const slash = text.lastIndexOf('/');
@@ -58,7 +58,7 @@ export class Subnet {
     return new Subnet(ip, new Uint8Array(16).fill(0xff));
   }
 
-  /** Subnet by network and mask; 16 bytes each. */
+  /** The subnet with this network and mask; 16 bytes each. */
   static of(network: Uint8Array, mask: Uint8Array): Subnet {
     return new Subnet(network, mask);
   }
@@ -71,7 +71,7 @@ export class Subnet {
     return isMappedIpv4(this.network);
   }
 
-  /** Bits of the prefix, of 32 or 128; null when the mask is none. */
+  /** Length of the prefix in bits, of 32 or 128; null when the mask is not a prefix. */
   get prefixBits(): number | null {
     const bits = [...this.mask.subarray(this.isIpv4 ? 12 : 0)]
       .map((byte) => byte.toString(2).padStart(8, '0'))
@@ -82,7 +82,7 @@ export class Subnet {
   }
 }
 
-/** The mask of 16 bytes meant by a number of bits or a netmask; an IPv4 one covers the last four bytes. */
+/** The 16-byte mask for a number of bits or a netmask; an IPv4 mask applies to the last four bytes. */
 function parseMask(text: string, ipv4: boolean): Uint8Array | null {
   const offset = ipv4 ? 96 : 0;
   if (/^[0-9]+$/.test(text)) {

@@ -1,15 +1,15 @@
 /**
- * Failures of the environment (disks, files, rights, limits) in plain words: what happened to which file, and what to do.
- * They are no verdicts and no bugs; the program prints the message and no stack.
+ * Failures of the environment (disks, files, permissions, limits) in plain words: the failure, the file, and the remedy.
+ * They are neither verdicts nor bugs; the program prints the message without a stack.
  */
 import { OperatorError } from './operatorError.js';
 
-/** The message is for the operator: what is wrong, with which file, and what to do. */
+/** The message is for the operator: the failure, the file, and the remedy. */
 export class EnvironmentError extends OperatorError {
   override readonly name: string = 'EnvironmentError';
 }
 
-/** The system's error codes: what happened, and what to do. Source: errno(3). */
+/** Texts for system error codes: the failure and the remedy. Source: errno(3). */
 const SYSTEM_ERRORS: Readonly<Record<string, readonly [happened: string, advice: string]>> = {
   ENOSPC: ['no space is left on its disk', 'Make room there and start again'],
   EDQUOT: ['the quota of its disk is used up', 'Make room there and start again'],
@@ -43,7 +43,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [happened: string, advice:
   ETIMEDOUT: ['its disk does not answer', 'Check the disk and start again'],
 };
 
-/** What LevelDB writes of a system error behind the file's name, and the code that it stands for. */
+/** Texts of system errors that LevelDB writes after the file's name, and their error codes. */
 const SYSTEM_TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
   [/no space left on device/i, 'ENOSPC'],
   [/disk quota exceeded/i, 'EDQUOT'],
@@ -64,45 +64,46 @@ const SYSTEM_TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
   [/stale file handle/i, 'ESTALE'],
 ];
 
-/** What LevelDB meets only where its files were tampered with. */
+/** Errors that LevelDB has only if its files were manipulated. */
 const DAMAGE: ReadonlySet<string> = new Set(['ENOENT', 'EISDIR', 'ENOTEMPTY', 'EEXIST']);
 
-/** `code` of a system error, or null when it is none that the operator can mend. */
+/** `code` of a system error, or null when the operator cannot fix it. */
 export function systemErrorCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code } = error as NodeJS.ErrnoException;
-  // What Node.js calls a folder that it was asked to remove as a file.
+  // Node.js's code for a folder to be removed as a file.
   if (code === 'ERR_FS_EISDIR') return 'EISDIR';
   return code !== undefined && Object.hasOwn(SYSTEM_ERRORS, code) ? code : null;
 }
 
-/** The path that a system error names, or `otherwise`. */
+/** The path in a system error, or `otherwise`. */
 export function systemErrorPath(error: unknown, otherwise: string): string {
   const { path, info } = error as { path?: unknown; info?: { path?: unknown } };
   return [path, info?.path].find((one) => typeof one === 'string') ?? otherwise;
 }
 
-/** Adds the path to a system error that does not name one, as those of reads and writes do not. Answers the error. */
+/** Adds the path to a system error without one, such as errors of reads and writes. Returns the error. */
 export function withPath(error: unknown, path: string): unknown {
   if (systemErrorCode(error) !== null && systemErrorPath(error, '') === '')
     (error as NodeJS.ErrnoException).path = path;
   return error;
 }
 
-/** What happened, as part of a sentence: `it is missing`. */
+/** The failure as part of a sentence: `it is missing`. */
 export function systemErrorReason(code: string): string {
   return SYSTEM_ERRORS[code]![0];
 }
 
-/** One sentence on what happened and one on what to do; `path` is the file that it happened to. */
+/** One sentence on the failure and one on the remedy; `path` is the file. */
 export function systemErrorText(code: string, path: string): string {
   const [happened, advice] = SYSTEM_ERRORS[code]!;
   return `${path}: ${happened} (${code}). ${advice}; what was acknowledged is kept.`;
 }
 
 /**
- * A path in LevelDB's `IO error: <path>: <reason>`, and the code of the reason. Null for other texts, and for a file that is
- * missing or no file: only damage takes those away, and the block files can mend it (but for `LOCK`, which is empty).
+ * The path in LevelDB's `IO error: <path>: <reason>`, and the code of the reason. Null for other texts, and if the file is
+ * missing or not a file: this is caused only by damage, which can be repaired from the block files (except for `LOCK`, which
+ * is empty).
  */
 export function systemErrorOfText(text: string): { path: string; code: string } | null {
   const found = /IO error: (\/.*?|[A-Za-z]:\\.*?): (.*)/.exec(text);
@@ -113,7 +114,7 @@ export function systemErrorOfText(text: string): { path: string; code: string } 
 }
 
 /**
- * A system error for the operator: an `EnvironmentError` that names `path`, unless the error itself names one. Other errors
+ * Converts a system error into an `EnvironmentError` that names `path`, unless the error itself names a path. Other errors
  * are returned unchanged.
  */
 export function environmentError(error: unknown, path: string): unknown {
@@ -122,17 +123,17 @@ export function environmentError(error: unknown, path: string): unknown {
   return new EnvironmentError(systemErrorText(code, systemErrorPath(error, path)), { cause: error });
 }
 
-/** The disk failures of a disk that is full or broken, and not of a path that is wrong. */
+/** Error codes of a full or broken disk, as opposed to a wrong path. */
 const DISK_FAILURES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
-/** What happened, as `failureReason` says it, when a disk is full or broken; null for all else, as a path that leads nowhere. */
+/** The failure in the form of `failureReason`, if a disk is full or broken; null for other errors, such as a wrong path. */
 export function diskFailureReason(error: unknown): string | null {
   const cause = error instanceof EnvironmentError ? error.cause : error;
   const code = systemErrorCode(cause);
   return code !== null && DISK_FAILURES.has(code) ? failureReason(cause) : null;
 }
 
-/** What an error says, as part of a sentence; for what is not bad enough to end the program. */
+/** The reason in an error, as part of a sentence; for errors that do not end the program. */
 export function failureReason(error: unknown): string {
   const cause = error instanceof EnvironmentError && error.cause !== undefined ? error.cause : error;
   const code = systemErrorCode(cause);
@@ -140,7 +141,7 @@ export function failureReason(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** Runs a task that works on a file; what the system refuses is thrown as an `EnvironmentError` that names it. */
+/** Runs a task on a file; system errors are thrown as an `EnvironmentError` that names the file. */
 export function onFile<T>(path: string, task: () => T): T {
   try {
     return task();

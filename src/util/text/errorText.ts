@@ -1,9 +1,9 @@
-/** A bound on texts of errors that go to clients: what a message quotes may be of any length. */
+/** Limits the length of error texts sent to clients: text quoted in a message may have any length. */
 
-/** The most characters of an error's text. */
+/** Maximum number of characters in an error text. */
 export const MAX_ERROR_CHARS = 1000;
 
-/** The text, cut to `MAX_ERROR_CHARS` with an ellipsis at its end where it is longer. */
+/** The text, cut to `MAX_ERROR_CHARS` with an ellipsis if it is longer. */
 export function boundedErrorText(text: string): string {
   if (text.length <= MAX_ERROR_CHARS) return text;
   const cut = text.slice(0, MAX_ERROR_CHARS - 1);

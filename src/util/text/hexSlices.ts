@@ -1,4 +1,4 @@
-/** Hex digits that may be megabytes long to bytes. */
+/** Decodes hex digits that may be megabytes long. */
 import { isHex } from '../bytes.js';
 import { AT_ONCE_SIZE, type Slices } from '../slices.js';
 

@@ -1,7 +1,7 @@
-/** Cuts what comes of a connection into lines, with a bound on how long one may become. */
+/** Splits the data of a connection into lines of limited length. */
 
 const NEWLINE = 0x0a;
-/** Room made at first for a line that comes in pieces. */
+/** Initial buffer size for a line that arrives in pieces. */
 const LEAST_ROOM_BYTES = 4096;
 const NOTHING = Buffer.alloc(0);
 
@@ -10,24 +10,24 @@ export class LineReader {
   private bytes: Buffer = NOTHING;
   private start = 0;
   private end = 0;
-  /** No line ends before here. */
+  /** No line ends before this position. */
   private searched = 0;
 
   constructor(maxLineBytes: number) {
     this.maxLineBytes = maxLineBytes;
   }
 
-  /** Bytes that came and were not taken as lines. */
+  /** Number of bytes received but not returned as lines. */
   get heldBytes(): number {
     return this.end - this.start;
   }
 
-  /** Whether the line under way is longer than any may be. */
+  /** Whether the incomplete line exceeds the maximum length. */
   get isTooLong(): boolean {
     return this.searched - this.start > this.maxLineBytes;
   }
 
-  /** Takes what came; the buffer is kept. */
+  /** Adds received data; the buffer is retained. */
   push(chunk: Buffer): void {
     if (this.heldBytes === 0) {
       this.bytes = chunk;
@@ -39,7 +39,7 @@ export class LineReader {
     this.end += chunk.copy(this.bytes, this.end);
   }
 
-  /** Lines that were handed out are views of the former bytes, which no one writes to any more. */
+  /** Lines returned earlier are views of the old buffer, which is never written again. */
   private grow(more: number): void {
     const room = Math.max(
       LEAST_ROOM_BYTES,
@@ -54,7 +54,7 @@ export class LineReader {
     this.bytes = larger;
   }
 
-  /** The next whole line without its end, or null when none is there. */
+  /** The next complete line without its end, or null if there is none. */
   next(): Buffer | null {
     if (this.start === this.end) return null;
     const found = this.bytes.subarray(0, this.end).indexOf(NEWLINE, this.searched);

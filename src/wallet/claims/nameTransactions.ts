@@ -1,5 +1,5 @@
 /**
- * The claims and supports that a wallet made, for listings. Source: lbrycrd wallet/rpcwallet.cpp `ListNameClaims`.
+ * The claims and supports that a wallet created, for listings. Source: lbrycrd wallet/rpcwallet.cpp `ListNameClaims`.
  */
 import { claimIdOf, decodeClaimScript, type ClaimKind } from '../../script/claimScript.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
@@ -8,7 +8,7 @@ import { MINE_ALL } from '../keys/isMine.js';
 import { outputKey, type Entry } from '../ledger/entry.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** An output that makes, updates or supports a claim, in a transaction that took something from the wallet. */
+/** An output that creates, updates or supports a claim, in a transaction that spends coins of the wallet. */
 export interface NameTransaction {
   readonly entry: Entry;
   readonly n: number;
@@ -31,8 +31,8 @@ export interface NameTransactionFilter {
 }
 
 /**
- * All that the wallet paid for, the oldest first: what others made it the owner of is not among them. Costs the bytes of the
- * transactions that hold a claim or support, without `spent` only of those that hold one still.
+ * All claims and supports that the wallet paid for, the oldest first. Claims received from others are omitted. Decodes all
+ * transactions with a claim or support; without `spent` only those with an unspent one.
  */
 export function* nameTransactions(ledger: Ledger, filter: NameTransactionFilter): Slices<NameTransaction[]> {
   const found: NameTransaction[] = [];

@@ -1,6 +1,6 @@
 /**
- * The claim or support that a transaction of the wallet holds. Source: lbrycrd wallet/rpcwallet.cpp `updateclaim`,
- * `abandonclaim`, `abandonsupport`.
+ * The claim or support in a transaction of the wallet. Source: lbrycrd wallet/rpcwallet.cpp `updateclaim`, `abandonclaim`,
+ * `abandonsupport`.
  */
 import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
 import { assert } from '../../util/assert.js';
@@ -11,11 +11,11 @@ import type { Ledger } from '../ledger/ledger.js';
 
 export type StakeKind = 'claim' | 'support';
 
-/** The refusal of a transaction that holds none. */
+/** Error message for a transaction without a claim or support. */
 export const noStakeMessage = (kind: StakeKind): string =>
   `Error: The given transaction contains no ${kind} scripts owned by this wallet`;
 
-/** An output of the wallet's own that holds a claim or support. */
+/** An output of the wallet with a claim or support. */
 export interface OwnStake {
   /** See `outputKey`. */
   readonly key: string;
@@ -28,8 +28,8 @@ export interface OwnStake {
 }
 
 /**
- * The first one of its kind that is not spent, or the first one where all are; null if there is none. The reference
- * takes the first one, spent or not, and then makes transactions that no block will ever hold.
+ * The first unspent output of the kind, or the first one if all are spent; null without one. The reference uses the first
+ * one, spent or not, and so creates transactions that are never mined.
  */
 export function ownStake(ledger: Ledger, entry: Entry, kind: StakeKind): OwnStake | null {
   const wanted = entry.outputs.filter(({ mine }) => (mine & MINE[kind]) !== 0);

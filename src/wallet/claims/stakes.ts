@@ -1,6 +1,6 @@
 /**
- * Making, updating, supporting and abandoning claims with the coins of a wallet. Which claim a support is for, callers know;
- * what the trie makes of it, the chain. Source: lbrycrd wallet/rpcwallet.cpp `claimname`, `updateclaim`, `abandonclaim`,
+ * Creates, updates, supports and abandons claims with the coins of a wallet. The caller selects the supported claim; this
+ * code does not check the trie. Source: lbrycrd wallet/rpcwallet.cpp `claimname`, `updateclaim`, `abandonclaim`,
  * `supportclaim`, `abandonsupport`.
  */
 import { MAX_CLAIM_NAME_SIZE, MAX_CLAIM_SCRIPT_SIZE } from '../../consensus/limits.js';
@@ -37,7 +37,7 @@ export async function claimName(
   return stake(wallet, prefix, valueSat, await newDestination(wallet), {});
 }
 
-/** Gives a claim another value and amount, at a new address of the wallet. Throws `SpendError`. */
+/** Updates the value and amount of a claim, at a new address of the wallet. Throws `SpendError`. */
 export async function updateClaim(
   wallet: Wallet,
   entry: Entry,
@@ -73,7 +73,7 @@ export async function supportClaim(wallet: Wallet, request: SupportRequest): Pro
   return stake(wallet, prefix, valueSat, destination ?? (await newDestination(wallet)), {});
 }
 
-/** Ends a claim or support: what it held goes to a script, less the fee. Throws `SpendError`. Resolves with the txid. */
+/** Abandons a claim or support: its amount goes to a script, minus the fee. Throws `SpendError`. Resolves with the txid. */
 export async function abandonStake(
   wallet: Wallet,
   entry: Entry,
@@ -104,7 +104,7 @@ async function stake(
   return { txid, address: encodeDestination(destination, wallet.prefixes) };
 }
 
-/** What no block takes: the reference makes such transactions, whose coins are then spent for no one. */
+/** Rejects sizes that are invalid in a block. The reference creates such transactions, and their coins are lost. */
 function refuseSizes(name: Bytes, prefix: Bytes): void {
   if (name.length > MAX_CLAIM_NAME_SIZE) {
     const message = `name must be at most ${MAX_CLAIM_NAME_SIZE} bytes (not ${name.length})`;
@@ -117,7 +117,8 @@ function refuseSizes(name: Bytes, prefix: Bytes): void {
 }
 
 /**
- * An expired claim has left the trie: an update of it is a valid transaction that the trie passes over. The reference makes it.
+ * Rejects an expired claim: it has left the trie, so the trie would ignore a valid update of it. The reference creates the
+ * update.
  */
 function refuseExpired({ node, followedHeight }: Wallet, { state, height }: Entry): void {
   if (state !== 'confirmed') return;
@@ -129,7 +130,7 @@ function refuseExpired({ node, followedHeight }: Wallet, { state, height }: Entr
   );
 }
 
-/** What a transaction holds. A claim that is spent already cannot be spent again, which the reference tries all the same. */
+/** The claim or support of a transaction. Throws if it is already spent; the reference tries to spend it again. */
 function requireStake(wallet: Wallet, entry: Entry, kind: StakeKind): OwnStake {
   const found = ownStake(wallet.ledger, entry, kind);
   if (found === null) {
@@ -139,7 +140,7 @@ function requireStake(wallet: Wallet, entry: Entry, kind: StakeKind): OwnStake {
   return found;
 }
 
-/** A new address of the wallet, which is in no address book. */
+/** A new address of the wallet that is not in the address book. */
 async function newDestination(wallet: Wallet): Promise<Destination> {
   const batch = new WalletBatch();
   const reserved = wallet.keys.reserve(batch, false);

@@ -14,7 +14,7 @@ export function encrypt(plain: Bytes, key: Bytes, iv: Bytes): Buffer {
   return Buffer.concat([cipher.update(plain), cipher.final()]);
 }
 
-/** Null when the padding is none: another key, or other bytes. */
+/** Null for invalid padding: the key or the bytes are wrong. */
 export function decrypt(encrypted: Bytes, key: Bytes, iv: Bytes): Buffer | null {
   if (encrypted.length === 0 || encrypted.length % IV_BYTES !== 0) return null;
   const cipher = createDecipheriv(ALGORITHM, key, iv);
@@ -32,7 +32,7 @@ export function decrypt(encrypted: Bytes, key: Bytes, iv: Bytes): Buffer | null 
   return plain;
 }
 
-/** The beginning of the double hash of a public key. */
+/** The first bytes of the double hash of a public key. */
 const ivOf = (publicKey: Bytes): Buffer => sha256d(publicKey).subarray(0, IV_BYTES);
 
 /** A private key as it is stored. */
@@ -40,7 +40,7 @@ export function encryptSecret(secret: Bytes, publicKey: Bytes, masterKey: Bytes)
   return encrypt(secret, masterKey, ivOf(publicKey));
 }
 
-/** 32 bytes, which may belong to another public key; null when they are not. The caller wipes them. */
+/** A private key of 32 bytes, which may belong to another public key; null for another length. The caller wipes it. */
 export function decryptSecret(encrypted: Bytes, publicKey: Bytes, masterKey: Bytes): Buffer | null {
   const secret = decrypt(encrypted, masterKey, ivOf(publicKey));
   if (secret === null || secret.length === KEY_BYTES) return secret;

@@ -1,6 +1,6 @@
 /**
- * The key that encrypts a wallet's private keys, itself encrypted under a passphrase. Passphrases are stretched by scrypt,
- * and by the reference's rounds of SHA-512 in wallets that come from there; the row has the reference's form. Source: lbrycrd
+ * The key that encrypts a wallet's private keys, itself encrypted with a passphrase. Passphrases are stretched by scrypt or,
+ * in wallets created by the reference, by rounds of SHA-512. The row has the format of the reference. Source: lbrycrd
  * wallet/crypter.h `CMasterKey`, `CCrypter::SetKeyFromPassphrase`; RFC 7914.
  */
 import { createHash, randomBytes, scrypt } from 'node:crypto';
@@ -12,17 +12,17 @@ import { decrypt, encrypt, IV_BYTES, KEY_BYTES } from './cipher.js';
 
 const SALT_BYTES = 8;
 const STRETCHED_BYTES = KEY_BYTES + IV_BYTES;
-/** Rounds of SHA-512 between looks at the clock. */
+/** Rounds of SHA-512 between two checks of the time. */
 const ROUNDS_A_LOOK = 500;
 
-/** How a passphrase is stretched. */
+/** Method of stretching a passphrase. */
 const METHOD = { sha512: 0, scrypt: 1 } as const;
 
 /** Cost of new wallets: about 0.1 s, and 32 MiB. */
 const SCRYPT_LOG2_COST = 15;
 const SCRYPT_BLOCK_SIZE = 8;
 const SCRYPT_PARALLEL = 1;
-/** Memory that a row may ask for. */
+/** Maximum memory for the parameters of a row. */
 const MAX_SCRYPT_BYTES = 1 << 30;
 
 export interface MasterKeyRow {
@@ -62,7 +62,7 @@ export function makeMasterKey(): Buffer {
   return randomBytes(KEY_BYTES);
 }
 
-/** The key as it is stored under a passphrase. */
+/** Encrypts the key with a passphrase. */
 export async function sealMasterKey(key: Bytes, passphrase: Bytes): Promise<MasterKeyRow> {
   const parameters = Buffer.alloc(8);
   parameters.writeUInt32LE(SCRYPT_BLOCK_SIZE, 0);
@@ -79,7 +79,7 @@ export async function sealMasterKey(key: Bytes, passphrase: Bytes): Promise<Mast
   return { encryptedKey, ...how };
 }
 
-/** The key behind a passphrase; null when it is the wrong one. The caller wipes it. */
+/** Decrypts the key with a passphrase; null if it is wrong. The caller wipes the key. */
 export async function openMasterKey(row: MasterKeyRow, passphrase: Bytes): Promise<Buffer | null> {
   const stretched = await stretch(passphrase, row);
   const key = decrypt(row.encryptedKey, stretched.subarray(0, KEY_BYTES), stretched.subarray(KEY_BYTES));
@@ -96,7 +96,7 @@ export function isWeak({ method, rounds }: MasterKeyRow): boolean {
 
 type Stretching = Pick<MasterKeyRow, 'salt' | 'method' | 'rounds' | 'parameters'>;
 
-/** 48 bytes: key and initialization vector. Throws where a row asks for what is not known here. */
+/** 48 bytes: key and initialization vector. Throws if the row has an unknown method or parameters. */
 function stretch(passphrase: Bytes, how: Stretching): Promise<Buffer> {
   if (how.method === METHOD.sha512 && how.rounds >= 1 && how.salt.length === SALT_BYTES)
     return stretchSha512(passphrase, how);

@@ -1,7 +1,7 @@
 /**
- * A wallet's passphrase: encrypting it for the first time, opening it, another passphrase. Owns what becomes of the file, in
- * which nothing stays in clear, nor anything that an old passphrase opens. Passphrases are bytes, which the caller wipes.
- * Source: lbrycrd wallet/wallet.cpp `EncryptWallet`, `Unlock`, `ChangeWalletPassphrase`.
+ * Passphrases: encrypts a wallet, unlocks it, and changes the passphrase. Owns the rewrite of the file: no key remains in
+ * clear, and no data that an old passphrase decrypts. Passphrases are bytes, which the caller wipes. Source: lbrycrd
+ * wallet/wallet.cpp `EncryptWallet`, `Unlock`, `ChangeWalletPassphrase`.
  */
 import type { Bytes } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
@@ -18,13 +18,13 @@ import {
   type MasterKeyRow,
 } from './masterKey.js';
 
-/** The text as bytes, up to its first zero, where the reference ends it. */
+/** The string as bytes, up to its first zero byte, like in the reference. */
 export function passphraseBytes(text: string): Buffer {
   const end = text.indexOf('\0');
   return Buffer.from(end < 0 ? text : text.slice(0, end), 'utf8');
 }
 
-/** What is done to a wallet's passphrase goes one after the other, since each takes its time. */
+/** Passphrase operations of a wallet run one after another, since each takes time. */
 const lastTasks = new WeakMap<Wallet, Promise<unknown>>();
 
 function alone<T>(wallet: Wallet, task: () => Promise<T>): Promise<T> {
@@ -42,8 +42,8 @@ function putMasterKey(wallet: Wallet, batch: WalletBatch, id: number, row: Maste
 }
 
 /**
- * Encrypts every private key, gives the wallet a new seed and new keys, and locks it. All of it is on disk when it resolves,
- * in a file that has nothing in clear; until then the file is the old one. False when it is encrypted already.
+ * Encrypts every private key, creates a new seed and new keys, and locks the wallet. When it resolves, the new file, without
+ * keys in clear, is on disk; until then the old file is used. False if the wallet is already encrypted.
  */
 export function encryptWallet(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
   return alone(wallet, () => encrypt(wallet, passphrase));
@@ -60,7 +60,7 @@ async function encrypt(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
     putMasterKey(wallet, batch, Math.max(0, ...wallet.masterKeys.keys()) + 1, row);
     keyring.encrypt(batch, masterKey, ready);
     wallet.setVersion(batch, FEATURE.encryption);
-    // Keys of the old seed were in clear, in backups too.
+    // A new seed is needed, because keys of the old one were stored in clear, also in backups.
     if (wallet.hd.state !== null) wallet.hd.setSeed(batch, wallet.keys.makeSeed(batch));
     if (wallet.hasPrivateKeys) wallet.keypool.clear(batch);
     await wallet.writeAnew(batch);
@@ -72,7 +72,7 @@ async function encrypt(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
   }
 }
 
-/** Makes private keys available, until `lock`; what is set of locking by itself stays as it is. False for another passphrase. */
+/** Makes private keys available until `lock`. Does not change the time of the automatic lock. False for a wrong passphrase. */
 export function unlockWallet(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
   return alone(wallet, async () => {
     const found = await findMasterKey(wallet, passphrase, (key) => wallet.keyring.unlock(key));
@@ -81,7 +81,7 @@ export function unlockWallet(wallet: Wallet, passphrase: Bytes): Promise<boolean
   });
 }
 
-/** The first master key that the passphrase opens and that is the right one, as `isRight` finds of the keyring. */
+/** The first master key that the passphrase decrypts and that `isRight` confirms with the keyring. */
 async function findMasterKey(
   wallet: Wallet,
   passphrase: Bytes,
@@ -107,9 +107,8 @@ async function findMasterKey(
 }
 
 /**
- * Puts another passphrase in place of one; the wallet stays locked or unlocked as it is, and may be locked meanwhile. The
- * new one is stretched as in new wallets, whatever the old one was. False, and the wallet is locked, when the old one is
- * wrong.
+ * Changes the passphrase. The wallet stays locked or unlocked, and may be locked during the call. The new passphrase is
+ * stretched like in a new wallet. If the old passphrase is wrong, it locks the wallet and returns false.
  */
 export function changePassphrase(wallet: Wallet, old: Bytes, passphrase: Bytes): Promise<boolean> {
   return alone(wallet, () => change(wallet, old, passphrase));

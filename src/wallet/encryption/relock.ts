@@ -1,10 +1,9 @@
 /**
- * When an unlocked wallet locks itself again. It does so after seconds that have passed, whatever the node's clock says; what
- * is notified of it stands on that clock. Source: lbrycrd wallet/rpcwallet.cpp `walletpassphrase`, rpc/server.cpp
- * `RPCRunLater`.
+ * Locks an unlocked wallet after a time. The time is measured by a timer; the time shown to users is that of the node's
+ * clock. Source: lbrycrd wallet/rpcwallet.cpp `walletpassphrase`, rpc/server.cpp `RPCRunLater`.
  */
 
-/** Timers of the platform are no longer than this. */
+/** Maximum duration of a platform timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class Relock {
@@ -21,7 +20,7 @@ export class Relock {
     return this.until;
   }
 
-  /** Locks in this many seconds, and not at the time that was set before. */
+  /** Locks after this many seconds. Replaces an earlier time. */
   arm(seconds: number, nowSec: number): void {
     this.cancel();
     this.until = nowSec + seconds;
@@ -41,11 +40,11 @@ export class Relock {
       },
       Math.min(leftMs, MAX_TIMER_MS),
     );
-    // The node does not stay for its sake.
+    // The timer does not keep the process running.
     this.timer.unref();
   }
 
-  /** Does not lock by itself any more. */
+  /** Cancels the automatic lock. */
   cancel(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;

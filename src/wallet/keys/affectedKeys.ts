@@ -1,4 +1,7 @@
-/** Which keys an output script names, by what the wallet knows of scripts. Source: lbrycrd wallet/wallet.cpp `CAffectedKeysVisitor`. */
+/**
+ * The keys that an output script refers to, including scripts that the wallet knows. Source: lbrycrd wallet/wallet.cpp
+ * `CAffectedKeysVisitor`.
+ */
 import { hash160, ripemd160 } from '../../crypto/hash.js';
 import { stripClaimPrefix } from '../../script/claimScript.js';
 import { solveScript } from '../../script/standard.js';
@@ -8,10 +11,10 @@ interface KnownScript {
   script(scriptId: Bytes): Bytes | null;
 }
 
-/** Scripts within scripts: P2SH, then P2WSH. */
+/** Nested scripts: P2SH, then P2WSH. */
 const MAX_DEPTH = 3;
 
-/** Ids of the keys, of 20 bytes; those of others too. */
+/** Ids of the keys (20 bytes), also of keys that are not the wallet's. */
 export function keyIdsOf(known: KnownScript, script: Bytes, depth = 0): Bytes[] {
   if (depth === MAX_DEPTH) return [];
   const template = solveScript(depth === 0 ? stripClaimPrefix(script) : script);

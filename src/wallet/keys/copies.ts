@@ -1,4 +1,4 @@
-/** Whether two wallets are copies of one, which hand out the same addresses. */
+/** Detects two wallets that are copies of each other, and so hand out the same addresses. */
 import { toLatin1 } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 import type { HdKeys } from './hdKeys.js';
@@ -6,10 +6,10 @@ import { SEED_PATH } from './keyRecords.js';
 import { keyIdBytes, type Keyring } from './keyring.js';
 import type { Keypool } from './keypool.js';
 
-/** Keys whose origin is looked up between two pauses. */
+/** Keys whose origin is read between two yields. */
 const KEYS_AT_ONCE = 64;
 
-/** What of a wallet says which keys it hands out. */
+/** The parts of a wallet that determine the keys that it hands out. */
 export interface KeySource {
   readonly keyring: Keyring;
   readonly hd: HdKeys;
@@ -17,8 +17,8 @@ export interface KeySource {
 }
 
 /**
- * Whether they have the same seed now, and had the same before: one that was given the seed of another (`sethdseed`) has
- * had one of its own. Of wallets without a seed, whether a key is ready in both.
+ * Whether both wallets have the same present and former seeds. A wallet that received the seed of another one (`sethdseed`)
+ * also has a former seed of its own. For wallets without a seed: whether a key is in the pools of both.
  */
 export function* areCopies(one: KeySource, other: KeySource): Slices<boolean> {
   const [first, second] = [one.hd.state, other.hd.state];

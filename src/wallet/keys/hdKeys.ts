@@ -1,6 +1,6 @@
 /**
- * Keys out of one seed, at m/0'/0'/k' and for change m/0'/1'/k'. The seed is itself a key of the wallet. Source: lbrycrd
- * wallet/wallet.cpp `DeriveNewChildKey`, `DeriveNewSeed`, `SetHDSeed`; BIP32.
+ * Keys derived from one seed: m/0'/0'/k' for addresses, m/0'/1'/k' for change. The seed is itself a key of the wallet.
+ * Source: lbrycrd wallet/wallet.cpp `DeriveNewChildKey`, `DeriveNewSeed`, `SetHDSeed`; BIP32.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
@@ -13,7 +13,7 @@ import type { Keyring } from './keyring.js';
 
 export { rootOfSeed } from '../../signing/extendedKey.js';
 
-/** The child; of keys that do not exist, one in 2^127, the next does not matter here. */
+/** The child key. An invalid child (one in 2^127) is not skipped. */
 function child(parent: ExtendedKey, number: number): ExtendedKey {
   const derived = deriveChild(parent, number);
   assert(derived, 'a key that does not exist was derived');
@@ -52,7 +52,7 @@ export class HdKeys {
     return this.chain;
   }
 
-  /** Whether the seed is at hand, where there is one: it may be locked away, damaged, or lost in a salvage. */
+  /** Whether the seed is available, if the wallet has one: it may be locked, corrupt, or lost in a salvage. */
   get canMake(): boolean {
     return this.chain === null || this.keyring.signingKey(this.chain.seedId) !== null;
   }
@@ -61,19 +61,19 @@ export class HdKeys {
     this.chain = chain;
   }
 
-  /** Makes a key of the wallet the seed; both counters start over. `isSplit`: change has a chain of its own. */
+  /** Sets a key of the wallet as the seed and resets both counters. `isSplit`: change has a chain of its own. */
   setSeed(batch: WalletBatch, publicKey: Bytes, isSplit = true): void {
     const seedId = hash160(publicKey);
     assert(this.keyring.hasKey(seedId), 'a seed must be a key of the wallet');
     this.set(batch, { externalCounter: 0, internalCounter: 0, seedId, isSplit });
   }
 
-  /** Gives change a chain of its own, where there is a seed. */
+  /** Gives change a chain of its own, if the wallet has a seed. */
   split(batch: WalletBatch): void {
     if (this.chain !== null && !this.chain.isSplit) this.set(batch, { ...this.chain, isSplit: true });
   }
 
-  /** Takes a private key in as a seed; answers its public key. Of a key that is known only its origin is noted. */
+  /** Adds a private key as a seed; returns its public key. For a known key only the origin is stored. */
   addSeed(batch: WalletBatch, privateKey: Bytes, nowSec: number, isCompressed = true): Buffer {
     const publicKey = ecdsaBackend().publicKeyOf(privateKey, isCompressed);
     this.keyring.addKey(batch, privateKey, publicKey, {
@@ -90,8 +90,8 @@ export class HdKeys {
   }
 
   /**
-   * Derives the next keys that the wallet does not know yet and takes them in. The wallet must have a seed and be unlocked.
-   * Yields after each, so that long loops can yield; ends early when the wallet is locked meanwhile.
+   * Derives the next unknown keys and adds them to the wallet. The wallet must have a seed and be unlocked. Yields each key,
+   * so that callers can pause; ends early if the wallet is locked meanwhile.
    */
   *make(batch: WalletBatch, count: number, isInternal: boolean, nowSec: number): Generator<Bytes> {
     const { chain } = this;

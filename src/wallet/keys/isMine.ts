@@ -1,5 +1,6 @@
 /**
- * Whose an output is. Flags are the reference's, which listings and filters are made of. Source: lbrycrd script/ismine.cpp.
+ * Ownership of an output. The flags are those of the reference; listings and filters use them. Source: lbrycrd
+ * script/ismine.cpp.
  */
 import { hash160, ripemd160 } from '../../crypto/hash.js';
 import { COMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
@@ -13,16 +14,16 @@ export const MINE = {
   no: 0,
   watchOnly: 1,
   spendable: 2,
-  /** Beside `spendable`: it holds a claim, new or updated, or a support. */
+  /** In addition to `spendable`: the output has a claim, new or updated, or a support. */
   claim: 4,
   support: 8,
 } as const;
 
-/** Whatever belongs to the wallet, or is watched. */
+/** All outputs that belong to the wallet or are watched. */
 export const MINE_ALL = MINE.watchOnly | MINE.spendable;
 export const MINE_STAKE = MINE.claim | MINE.support;
 
-/** What the caller must know. Ids are hashes of 20 bytes. */
+/** Data about keys and scripts that the caller provides. Ids are hashes of 20 bytes. */
 export interface OwnedKeys {
   hasKey(keyId: Bytes): boolean;
   publicKey(keyId: Bytes): Bytes | null;
@@ -31,11 +32,11 @@ export interface OwnedKeys {
 }
 
 type Place = 'top' | 'p2sh' | 'witness';
-/** In the order of their strength. */
+/** Results in ascending order of ownership. */
 const NO = 0;
 const WATCHED = 1;
 const SPENDABLE = 2;
-/** No one can spend it. */
+/** Not spendable by anyone. */
 const INVALID = 3;
 
 /** The flags of an output script. */
@@ -48,7 +49,7 @@ export function isMine(keys: OwnedKeys, script: Bytes): number {
   return MINE.spendable | (decodeClaimScript(script)?.kind === 'support' ? MINE.support : MINE.claim);
 }
 
-/** The flags of the P2PKH script of a key's id, a byte a character: what nearly all outputs are. */
+/** The flags of the P2PKH script of a key id (latin1). Nearly all outputs have this form. */
 export function mineOfKeyHash(keys: OwnedKeys & KnownScripts, keyId: string): number {
   if (keys.knowsKeyId(keyId)) return MINE.spendable;
   if (!keys.watchesScripts) return MINE.no;
@@ -89,7 +90,7 @@ function keyOwnership(keys: OwnedKeys, script: Bytes, place: Place): number {
       return inner === null ? NO : ownership(keys, inner, 'witness');
     }
     case 'multisig': {
-      // In the open it may be another user's too, who could spend it.
+      // A bare script may also be spendable by another user.
       if (place === 'top') return NO;
       const { publicKeys } = template;
       if (place === 'witness' && publicKeys.some((key) => key.length !== COMPRESSED_KEY_SIZE)) return INVALID;

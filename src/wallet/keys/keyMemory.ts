@@ -1,6 +1,6 @@
 /**
- * The memory that keys of open wallets lie in, and what `getmemoryinfo` says of it. A first piece is there from the start, as in
- * the reference. It is not locked against swapping: JavaScript has no means for that.
+ * The memory for keys of open wallets, with the figures for `getmemoryinfo`. A first arena exists from the start, as in the
+ * reference. The memory is not locked against swapping, because JavaScript cannot do that.
  */
 import { Slab } from '../../util/slab.js';
 
@@ -16,7 +16,7 @@ class KeyMemory {
   private readonly slabs = new Set<Slab>();
   private readonly first = Buffer.alloc(1 << 16);
 
-  /** Memory for the keys of one wallet, until it is given back. */
+  /** Allocates memory for the keys of one wallet, until it is released. */
   take(): Slab {
     const slab = new Slab();
     this.slabs.add(slab);

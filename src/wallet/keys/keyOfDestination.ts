@@ -1,4 +1,4 @@
-/** From addresses to keys and scripts of a wallet. Source: lbrycrd keystore.cpp `GetKeyForDestination`, outputtype.cpp. */
+/** Maps addresses to keys and scripts of a wallet. Source: lbrycrd keystore.cpp `GetKeyForDestination`, outputtype.cpp. */
 import { extractDestination, type Destination } from '../../script/standard.js';
 import { destinationForScript, type OutputType } from '../../signing/outputType.js';
 import { isZero, type Bytes } from '../../util/bytes.js';
@@ -6,8 +6,8 @@ import type { WalletBatch } from '../store/records.js';
 import type { Keyring } from './keyring.js';
 
 /**
- * The id of the one key that an address stands for, known or not; null if it is a script, or none that is known. QUIRK: an
- * id of zeros counts as none. Test: test/functional/walletKeys.test.ts.
+ * The id of the single key of an address, even if the wallet does not have the key; null for a script that has no such key
+ * or is unknown. QUIRK: an id of zeros counts as no key. Test: test/functional/walletKeys.test.ts.
  */
 export function keyIdOfDestination(keyring: Pick<Keyring, 'script'>, destination: Destination): Bytes | null {
   const keyId = paidKey(keyring, destination);

@@ -1,6 +1,6 @@
 /**
- * When keys came and where each comes from, by the ids of the keys. What was read from disk is parsed when someone asks:
- * there may be a hundred thousand.
+ * Origins of keys by key id: creation time and derivation path. Rows from disk are parsed on first use, because there may be
+ * a hundred thousand.
  */
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { recordKey } from '../store/records.js';
@@ -8,12 +8,12 @@ import { bytesKey, keyMetadataSec, parseKeyMetadata, plainMetadata, type KeyMeta
 import type { PackedKeys } from './packedKeys.js';
 
 export class KeyOrigins {
-  /** Rows are texts, a byte a character. */
+  /** Rows that are not parsed yet are latin1 strings. */
   private readonly known = new Map<string, KeyMetadata | string>();
   private packed: PackedKeys | null = null;
   private readRow: (key: string) => Buffer | undefined = () => undefined;
 
-  /** Begins with keys whose origins are on disk. `readRow` reads a row by its key. */
+  /** Starts with keys whose origins are on disk. `readRow` reads a row by its key. */
   begin(packed: PackedKeys, readRow: (key: string) => Buffer | undefined): void {
     this.packed = packed;
     this.readRow = readRow;
@@ -40,7 +40,7 @@ export class KeyOrigins {
     this.known.set(id, metadata);
   }
 
-  /** Takes in a row; answers when the key came. Throws `ReadError`. */
+  /** Loads a row; returns the creation time of the key. Throws `ReadError`. */
   load(id: string, row: Bytes): number {
     const createdSec = keyMetadataSec(row);
     this.known.set(id, toLatin1(row));

@@ -1,4 +1,4 @@
-/** Rows about keys and scripts, to and from what they stand for. Source: lbrycrd wallet/walletdb.h, wallet/wallet.h. */
+/** Formats and parses rows about keys and scripts. Source: lbrycrd wallet/walletdb.h, wallet/wallet.h. */
 import { hash160, sha256d } from '../../crypto/hash.js';
 import { isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
 import { loadNative } from '../../native/binding.js';
@@ -15,9 +15,9 @@ const NO_SEED = Buffer.alloc(20);
 /** The path of a key that is a seed. */
 export const SEED_PATH = 's';
 
-/** When a key came, and where it comes from. */
+/** Creation time and derivation of a key. */
 export interface KeyMetadata {
-  /** 0 when no one knows. */
+  /** 0 if unknown. */
   readonly createdSec: number;
   /** `m/0'/0'/7'`; `s` for a seed itself; empty for other keys. */
   readonly path: string;
@@ -45,7 +45,7 @@ export function parseKeyMetadata(bytes: Bytes): KeyMetadata {
   return { createdSec, path, seedId: Buffer.from(reader.view(20)) };
 }
 
-/** When a key came, from a row that is looked at as a whole but not kept in parts. Throws `ReadError`. */
+/** Creation time of a key, from a row whose other fields are validated but not returned. Throws `ReadError`. */
 export function keyMetadataSec(bytes: Bytes): number {
   const reader = new Reader(bytes);
   const version = reader.i32();
@@ -63,7 +63,7 @@ export function formatKeyRecord(privateKey: Bytes, publicKey: Bytes): Buffer {
   return record;
 }
 
-/** Leaves no private key behind. */
+/** Checksum of a key pair. Wipes the scratch memory of the private key. */
 function checksumOf(publicKey: Bytes, der: Bytes): Buffer {
   const length = publicKey.length + der.length;
   const covered = length <= COVERED.length ? COVERED.subarray(0, length) : Buffer.alloc(length);
@@ -74,10 +74,10 @@ function checksumOf(publicKey: Bytes, der: Bytes): Buffer {
   return sum;
 }
 
-/** Room for a public key and the longest form of a private one. */
+/** Scratch memory for a public key and the longest form of a private key. */
 const COVERED = Buffer.alloc(512);
 
-/** The private key, a copy; null when row and public key do not fit. Old rows have no checksum. */
+/** A copy of the private key; null if row and public key do not match. Old rows have no checksum. */
 export function parseKeyRecord(bytes: Bytes, publicKey: Bytes): Buffer | null {
   const reader = new Reader(bytes);
   const der = reader.varBytes();
@@ -91,11 +91,11 @@ export function parseKeyRecord(bytes: Bytes, publicKey: Bytes): Buffer | null {
 
 /** The state of the seed's two chains. */
 export interface HdChain {
-  /** Numbers of the next keys to hand out, and for change. */
+  /** Numbers of the next address key and the next change key. */
   readonly externalCounter: number;
   readonly internalCounter: number;
   readonly seedId: Bytes;
-  /** Whether change has a chain of its own: not so in wallets of before 2017. */
+  /** Whether change has a chain of its own; false in wallets from before 2017. */
   readonly isSplit: boolean;
 }
 
@@ -145,13 +145,13 @@ export function parsePoolKey(bytes: Bytes): PoolKey {
   return { createdSec, publicKey, isInternal, isPreSplit };
 }
 
-/** What follows the kind in the key of a row that is told by a public key, or by a script. */
+/** The part after the kind in the key of a row that belongs to a public key or a script. */
 export const bytesKey = (bytes: Bytes): Buffer => new Writer().varBytes(bytes).finish();
 
-/** The same of a number in the pool. */
+/** The same for a pool index. */
 export function poolKeyNumber(index: number): Buffer {
   return new Writer(8).i64(BigInt(index)).finish();
 }
 
-/** The id of a key or script; a wallet has very many. */
+/** The id of a key or script. Uses the addon, because a wallet has very many. */
 export const idOf = (bytes: Bytes): Buffer => loadNative()?.hash160(bytes) ?? hash160(bytes);

@@ -1,6 +1,6 @@
 /**
- * The keys that a wallet has ready: makes them, of its seed where it has one, hands them out, and makes new ones for those that
- * are seen in use. What is in the pool is `keypool.ts`'s. Source: lbrycrd wallet/wallet.cpp `TopUpKeyPool`, `GetKeyFromPool`.
+ * Supplies keys of a wallet: creates them, from its seed if it has one, hands them out, and replaces keys that were seen in
+ * use. The pool itself is in `keypool.ts`. Source: lbrycrd wallet/wallet.cpp `TopUpKeyPool`, `GetKeyFromPool`.
  */
 import { randomBytes } from 'node:crypto';
 import { isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
@@ -16,7 +16,7 @@ import type { HdKeys } from './hdKeys.js';
 import type { Keypool, ReservedKey } from './keypool.js';
 import type { Keyring } from './keyring.js';
 
-/** Keys of a pool that are made without a pause, and then written: this many of both take less than a slice's time. */
+/** Keys created for each pool before a write and a yield. This many in both pools take less than a slice's time. */
 const KEYS_AT_ONCE = 24;
 
 /** The wallet that the keys are for. */
@@ -40,7 +40,7 @@ export class KeySupply {
     this.wallet = wallet;
   }
 
-  /** A new key that no seed is behind, for wallets from before there were seeds. */
+  /** A new key without a seed, for wallets from before seeds. */
   private makeLooseKey(batch: WalletBatch, nowSec: number): Bytes {
     const privateKey = randomPrivateKey();
     const publicKey = ecdsaBackend().publicKeyOf(privateKey, true);
@@ -65,8 +65,8 @@ export class KeySupply {
   }
 
   /**
-   * Makes keys until both pools hold `size` of them, or `most` were made for each; false if none can be made, also since the
-   * wallet was locked meanwhile. Source: `TopUpKeyPool`.
+   * Creates keys until both pools have `size` of them, or `most` were created for each. False if keys cannot be created,
+   * also if the wallet was locked meanwhile. Source: `TopUpKeyPool`.
    */
   *fill(
     batch: WalletBatch,
@@ -82,7 +82,7 @@ export class KeySupply {
     return !this.wallet.isLocked;
   }
 
-  /** How many keys are to be made so that both pools hold `size` of them. */
+  /** Number of missing keys in each pool, for `size` keys. */
   private missingKeys(size: number): { receive: number; change: number } {
     const missing = (pool: 'receive' | 'change'): number =>
       Math.max(size, 1) - Math.min(this.wallet.keypool.count(pool), Math.max(size, 1));
@@ -95,8 +95,8 @@ export class KeySupply {
   }
 
   /**
-   * The same, some keys at a time, and on disk when it resolves; the ids of the keys go to `made`. Keys that are in the pool are on their way to disk before
-   * anyone else has a turn: calls that take a key, or encrypt the wallet, come after them.
+   * The same in batches; the keys are on disk when it resolves. The ids of the new keys are added to `made`. A batch is
+   * passed to the writer before other code runs, so calls that take a key or encrypt the wallet write after it.
    */
   async topUp(size: number = this.wallet.options.keypoolSize, made: Bytes[] = []): Promise<boolean> {
     for (let since = performance.now(); ;) {
@@ -115,7 +115,7 @@ export class KeySupply {
     }
   }
 
-  /** Takes a key out of the pool, which must be kept or given back; null when there is none and none can be made. */
+  /** Takes a key out of the pool; it must be kept or returned later. Null if the pool is empty and no key can be created. */
   reserve(batch: WalletBatch, isInternal: boolean): ReservedKey | null {
     if (!this.wallet.hasPrivateKeys) return null;
     atOnce(this.fill(batch, undefined, KEYS_AT_ONCE));
@@ -123,8 +123,8 @@ export class KeySupply {
   }
 
   /**
-   * An unused key, on disk permanently and out of the pool when it resolves; null when the pool is empty and the
-   * wallet locked. Source: `GetKeyFromPool`.
+   * Returns an unused key, removed from the pool, with the change on disk. Null if the pool is empty and the wallet locked.
+   * Source: `GetKeyFromPool`.
    */
   async take(isInternal: boolean): Promise<Bytes | null> {
     const batch = new WalletBatch();
@@ -135,8 +135,8 @@ export class KeySupply {
   }
 
   /**
-   * Keys of the pool that were seen in a transaction are in use, and as many new ones are made, of each pool `most`; false
-   * where some are missing then.
+   * Marks keys of the pool that were seen in a transaction as used, and creates new ones, at most `most` for each pool.
+   * False if keys are still missing.
    */
   noteUsed(batch: WalletBatch, keyIds: Iterable<Bytes>, most: number): boolean {
     let isUsed = false;
@@ -154,7 +154,7 @@ export class KeySupply {
     return receive + change === 0;
   }
 
-  /** A new private key of the wallet that can be a seed; its public key. */
+  /** Creates a private key that can be a seed; returns its public key. */
   makeSeed(batch: WalletBatch): Buffer {
     const privateKey = randomPrivateKey();
     const publicKey = this.wallet.hd.addSeed(batch, privateKey, this.wallet.node.nowSec());

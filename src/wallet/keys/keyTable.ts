@@ -1,20 +1,20 @@
 /**
- * A wallet's keys by their ids (a byte a character). A wallet that was opened with its image reads a private key from disk when it is
- * first used (`packedKeys.ts`).
+ * A wallet's keys by id (latin1). A wallet opened from its image reads a private key from disk on first use
+ * (`packedKeys.ts`).
  */
 import type { OwnKey } from './ownKey.js';
 import type { PackedKeys } from './packedKeys.js';
 
 export class KeyTable {
   private readonly held = new Map<string, OwnKey>();
-  /** Ids of `held` that `packed` does not have. */
+  /** Ids of keys in `held` that are not in `packed`. */
   private readonly others = new Set<string>();
   private packed: PackedKeys | null = null;
   private read: (number: number) => OwnKey = () => {
     throw new Error('there is nothing to read keys from');
   };
 
-  /** Begins with keys on disk. `read` reads one by its number. */
+  /** Starts with keys on disk. `read` reads one by its number. */
   begin(packed: PackedKeys, read: (number: number) => OwnKey): void {
     this.packed = packed;
     this.read = read;
@@ -84,7 +84,7 @@ export class KeyTable {
   }
 }
 
-/** The P2WPKH scripts of keys: the id of the key by that of the script. */
+/** Maps the ids of P2WPKH scripts to the ids of their keys. */
 export class WitnessKeys {
   private readonly held = new Map<string, string>();
   private packed: PackedKeys | null = null;

@@ -1,6 +1,6 @@
 /**
- * Keys made in advance, so that a backup has those that will be handed out next. They go out in the order in which they were
- * made; one that was used by someone (an older copy of the wallet, say) takes those before it along. Source: lbrycrd
+ * Keys created in advance, so that a backup has the keys that are handed out next. They are handed out in order of creation.
+ * A key seen in use (by an older copy of the wallet, for example) also marks all earlier ones as used. Source: lbrycrd
  * wallet/wallet.cpp `TopUpKeyPool`, `ReserveKeyFromKeyPool`, `MarkReserveKeysAsUsed`.
  */
 import { assert } from '../../util/assert.js';
@@ -18,7 +18,7 @@ const POOL_NAMES = ['receive', 'change', 'preSplit'] as const;
 const poolOf = ({ isInternal, isPreSplit }: PoolKey): PoolName =>
   isPreSplit ? 'preSplit' : isInternal ? 'change' : 'receive';
 
-/** A key that was taken out of the pool and may come back. */
+/** A key that was taken out of the pool and may be returned. */
 export interface ReservedKey {
   readonly index: number;
   readonly key: PoolKey;
@@ -38,7 +38,7 @@ export class Keypool {
   /** Pool indexes of the keys in memory by key id. Null until first use, so that opening a wallet does not hash all keys. */
   private byId: Map<string, number> | null = null;
   private highest = 0;
-  /** Keys that were taken out and may come back, by index; those up to `forgotten` may not any more. */
+  /** Indexes of keys that were taken out and may be returned. Keys up to index `forgotten` are not returned to the pool. */
   private readonly reserved = new Set<number>();
   private forgotten = 0;
 
@@ -46,7 +46,7 @@ export class Keypool {
     return this.pools[pool].size;
   }
 
-  /** When the oldest key of a pool was made; null when it is empty. */
+  /** Creation time of the oldest key of a pool; null if it is empty. */
   oldestSec(pool: PoolName): number | null {
     for (const [, { createdSec }] of this.pools[pool]) return createdSec;
     return null;
@@ -84,7 +84,7 @@ export class Keypool {
     return Object.values(this.pools).find((pool) => pool.has(index));
   }
 
-  /** Takes in rows of the disk, in any order; `loaded` comes after the last. */
+  /** Loads rows, in any order. Call `loaded` after the last. */
   load(index: number, key: PoolKey): void {
     this.enter(index, key);
     this.highest = Math.max(this.highest, index);
@@ -106,17 +106,17 @@ export class Keypool {
     for (const pool of Object.values(this.pools)) pool.delete(index);
   }
 
-  /** The pools as an image keeps them. */
+  /** The pools, for a wallet image. */
   get lists(): PoolLists {
     return this.pools;
   }
 
-  /** The highest number that was given out. */
+  /** The highest index used so far. */
   get highestIndex(): number {
     return this.highest;
   }
 
-  /** The oldest key for an address, or for change; null when there is none. It is to be kept or returned. */
+  /** Takes the oldest key for an address or for change; null without one. Call `keep` or `giveBack` later. */
   reserve(isInternal: boolean): ReservedKey | null {
     const pool = this.pools[this.pools.preSplit.size > 0 ? 'preSplit' : isInternal ? 'change' : 'receive'];
     for (const [index, key] of pool) {
@@ -128,13 +128,13 @@ export class Keypool {
     return null;
   }
 
-  /** A reserved key is in use from now on. */
+  /** Marks a reserved key as used. */
   keep(batch: WalletBatch, { index }: ReservedKey): void {
     this.reserved.delete(index);
     batch.del(indexKey(index));
   }
 
-  /** A reserved key was not used after all. One that was to be forgotten meanwhile does not come back. */
+  /** Returns a reserved key to the pool, unless the pool was cleared meanwhile. */
   giveBack({ index, key }: ReservedKey): void {
     this.reserved.delete(index);
     if (index <= this.forgotten) return;
@@ -144,7 +144,7 @@ export class Keypool {
     pool.sort();
   }
 
-  /** Whether two have a key in common, which both would hand out. */
+  /** Whether two pools have a key in common, which both would hand out. */
   sharesWith(other: Keypool): boolean {
     for (const pool of Object.values(this.pools))
       for (const [, { publicKey }] of pool) if (other.has(idOf(publicKey))) return true;
@@ -155,7 +155,7 @@ export class Keypool {
     return this.indexOf(toLatin1(keyId)) !== undefined;
   }
 
-  /** A key was seen in a transaction: it and all before it in its pool are in use. Answers them. */
+  /** Marks a key that was seen in a transaction, and all earlier ones of its pool, as used. Returns them. */
   markUsed(batch: WalletBatch, keyId: Bytes): PoolKey[] {
     const index = this.indexOf(toLatin1(keyId));
     if (index === undefined) return [];
@@ -172,7 +172,7 @@ export class Keypool {
     return used;
   }
 
-  /** Has all keys for addresses serve for change too. Source: `MarkPreSplitKeys`. */
+  /** Makes all keys for addresses available for change too. Source: `MarkPreSplitKeys`. */
   markPreSplit(batch: WalletBatch): void {
     for (const [index, key] of this.pools.receive) {
       const marked: PoolKey = { ...key, isPreSplit: true };
@@ -183,7 +183,7 @@ export class Keypool {
     this.pools.preSplit.sort();
   }
 
-  /** Forgets all, reserved ones too: they stay keys of the wallet and are not handed out. */
+  /** Removes all keys from the pool, also reserved ones. They stay keys of the wallet, but are not handed out. */
   clear(batch: WalletBatch): void {
     for (const index of this.reserved) batch.del(indexKey(index));
     this.forgotten = this.highest;

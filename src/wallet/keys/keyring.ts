@@ -1,6 +1,6 @@
 /**
- * The keys and scripts of a wallet: private keys in clear or encrypted, public keys and scripts that are only watched, and
- * where each came from. Changes go to memory at once and to disk with the batch that they are added to. Owns locking and
+ * The keys and scripts of a wallet: private keys in clear or encrypted, watch-only public keys and scripts, and their
+ * origins. Changes are applied to memory at once, and to disk with the batch to which they are added. Owns locking and
  * unlocking, not passphrases (`encryption/`). Source: lbrycrd keystore.cpp, wallet/crypter.cpp, wallet/wallet.cpp.
  */
 import { COMPRESSED_KEY_SIZE, hasPublicKeySize, UNCOMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
@@ -36,12 +36,12 @@ import { packOwn, packPool, type PoolLists } from './packKeys.js';
 import { WatchedScripts } from './watchedScripts.js';
 import type { KnownScripts } from './scriptFilter.js';
 
-/** A row that does not parse, or contradicts another: the wallet is not used. */
+/** A row that cannot be parsed, or contradicts another. The wallet is not loaded. */
 export class WalletRowError extends Error {
   override readonly name = 'WalletRowError';
 }
 
-/** What an image of the wallet says of its keys besides their columns (`KeyColumns`, and `idWords` of the ids of all). */
+/** Data about the keys in a wallet image, besides the columns (`KeyColumns`, and `idWords` of all ids). */
 export interface KeyringNotes {
   readonly isEncrypted: boolean;
   /** See `firstKeySec`; null without keys. */
@@ -49,10 +49,10 @@ export interface KeyringNotes {
   readonly idCount: number;
 }
 
-/** Called after keys or scripts came: the hashes of destinations that may now be the wallet's, or null when unknown. */
+/** Called when keys or scripts were added, with the hashes of destinations that may now be the wallet's, or null if unknown. */
 export type KeysCame = (hashes: readonly Bytes[] | null) => void;
 
-/** Columns of pools with nothing in them. */
+/** Columns of empty pools. */
 const NO_POOL = {
   poolIndexes: new Float64Array(0),
   poolSecs: new Float64Array(0),
@@ -73,11 +73,11 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private readonly slab = keyMemory.take();
   private readonly keys = new KeyTable();
   private readonly scripts = new Map<string, Buffer>();
-  /** The key of the row loaded last, with its id. */
+  /** The key of the last loaded row, with its id. */
   private readonly latestKey = Buffer.alloc(UNCOMPRESSED_KEY_SIZE);
   private latestKeyId: Buffer = Buffer.alloc(0);
   private latestId = '';
-  /** By the id of the P2WPKH script of a key the key's own id: the script follows from it. */
+  /** Maps the id of a key's P2WPKH script to the key id, from which the script follows. */
   private readonly witnessKeys = new WitnessKeys();
   /** Ids of `keys`, `scripts` and `witnessKeys`. */
   private readonly ids = new PrefixFilter(() => this.allIds());
@@ -85,22 +85,22 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.learnWitnessScript(publicKey, keyId, toLatin1(keyId)),
   );
   private readonly origins = new KeyOrigins();
-  /** Encrypted keys that are not what their public keys say. */
+  /** Encrypted keys that do not match their public keys. */
   private readonly damaged = new Set<OwnKey>();
   private encrypted = false;
   private masterKey: Buffer | null = null;
-  /** Keys of an encrypted wallet that someone asked for since it was unlocked, in clear. */
+  /** Decrypted keys that were used since the wallet was unlocked. */
   private readonly lent = new Map<OwnKey, Buffer>();
-  /** Whether each encrypted key was compared with its public key since the start. */
+  /** Whether all encrypted keys were compared with their public keys since the start. */
   private isChecked = false;
   private earliestSec = Infinity;
   private changes = 0;
-  /** Keys applied since a task began that asked for them. */
+  /** Keys added during a task of `addedBy`. */
   private added: Buffer[] | null = null;
-  /** Ids of the keys that scripts in `scripts` name; null if it is to be made. */
+  /** Ids of the keys that `scripts` refer to; null until computed. */
   private scriptKeys: Set<string> | null = null;
   private readonly came: KeysCame;
-  /** Reads a row as it is on disk, by its key. */
+  /** Reads a row from disk by its key. */
   private readonly readRow: (key: string) => Buffer | undefined;
   private packed: { readonly keys: PackedKeys; readonly isEncrypted: boolean } | null = null;
 
@@ -141,7 +141,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.ids.mayHave(bytes, start);
   }
 
-  /** The ids behind `mayKnowId`: words of a `PrefixFilter`, others once a key or script came. */
+  /** The words of the `PrefixFilter` behind `mayKnowId`. They change when a key or script is added. */
   get idWords(): Uint32Array {
     return this.ids.words;
   }
@@ -161,8 +161,8 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /**
-   * Null for keys of others, and all keys of a locked wallet. What it answers is the keyring's own, which wipes it when the
-   * wallet is locked: it is not kept longer than the signing takes.
+   * Null for unknown keys, and for all keys of a locked wallet. The returned memory belongs to the keyring, which wipes it
+   * when the wallet is locked. Callers must not store it.
    */
   signingKey(keyId: Bytes): SigningKey | null {
     const own = this.keys.get(toLatin1(keyId));
@@ -181,12 +181,12 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return clear;
   }
 
-  /** Another whenever something came or went by which outputs are the wallet's or watched. */
+  /** Changes whenever a key or script was added or removed, so that other outputs are the wallet's or watched. */
   get revision(): number {
     return this.changes;
   }
 
-  /** Ids of all keys, a byte a character. */
+  /** Ids of all keys, latin1. */
   keyIds(): Iterable<string> {
     return this.keys.keys();
   }
@@ -195,7 +195,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.keys.size;
   }
 
-  /** Scripts that were learnt, by their ids; those of P2WPKH outputs of known keys are among them. */
+  /** Known scripts by id, including the P2WPKH scripts of known keys. */
   *allScripts(): Generator<[id: string, script: Buffer]> {
     for (const [id, keyId] of this.witnessKeys.entries()) yield [id, witnessScriptOf(fromLatin1(keyId))];
     for (const entry of this.scripts) if (!this.witnessKeys.has(entry[0])) yield entry;
@@ -210,7 +210,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.origins.get(toLatin1(keyId));
   }
 
-  /** The same of a watched script, by its id. */
+  /** The same for a watched script, by its id. */
   watchedMetadata(scriptId: Bytes): KeyMetadata | null {
     return this.watched.metadata(scriptId);
   }
@@ -221,13 +221,13 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   private noteTime(createdSec: number): void {
-    // Age unknown: it may be as old as the chain.
+    // A key of unknown age may be as old as the chain.
     this.earliestSec = createdSec <= 1 ? 1 : Math.min(this.earliestSec, createdSec);
   }
 
   // Changes.
 
-  /** Takes a key in. The wallet must not be locked. What was watched of it is the wallet's own from here on. */
+  /** Adds a key. The wallet must not be locked. If the key was watched, it is now owned instead. */
   addKey(batch: WalletBatch, privateKey: Bytes, publicKey: Bytes, metadata: KeyMetadata): void {
     assert(!this.isLocked, 'a key was added to a locked wallet');
     const keyId = idOf(publicKey);
@@ -246,7 +246,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     else batch.put(recordKey('key', bytesKey(publicKey)), formatKeyRecord(privateKey, publicKey));
     this.unwatch(batch, scriptForDestination({ type: 'pubkeyhash', hash: keyId }));
     this.unwatch(batch, scriptForPublicKey(publicKey));
-    // An output to a script that names the key may be the wallet's now.
+    // Outputs to a script that contains the key may be the wallet's now.
     this.came(this.namedInScripts().has(id) ? null : [keyId, hash160(witnessScriptOf(keyId))]);
   }
 
@@ -262,7 +262,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     for (const keyId of keyIdsOf(NO_SCRIPTS, script)) named.add(toLatin1(keyId));
   }
 
-  /** Runs a task and answers the ids of the keys that it took in. */
+  /** Runs a task and returns the ids of the keys that it added. */
   addedBy(task: () => void): Buffer[] {
     const added: Buffer[] = [];
     this.added = added;
@@ -274,7 +274,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return added;
   }
 
-  /** Learns a redeem or witness script; false when it is too long to be pushed. */
+  /** Adds a redeem or witness script; false if it is too long for a push. */
   addScript(batch: WalletBatch, script: Bytes): boolean {
     if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
     const id = hash160(script);
@@ -284,12 +284,12 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.changes++;
     batch.put(recordKey('cscript', id), bytesKey(script));
     const program = scriptForDestination({ type: 'witness_v0_scripthash', hash: sha256(script) });
-    // Paid to by P2SH, P2WSH and P2WSH in P2SH; a program by itself too.
+    // Outputs may pay to it by P2SH, P2WSH, and P2WSH in P2SH; a witness program also directly.
     this.came([id, program.subarray(2), hash160(program), script.subarray(2)]);
     return true;
   }
 
-  /** Watches an output script, and learns the key in it when it pays to a bare one. */
+  /** Watches an output script; if it is a bare public key script, also adds the key. */
   watch(batch: WalletBatch, script: Bytes, metadata: KeyMetadata): void {
     this.watched.watch(batch, script, metadata);
     this.changes++;
@@ -297,7 +297,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.came(null);
   }
 
-  /** Notes when a script came that is not watched as a whole. */
+  /** Records when a script was added that is not itself watched. */
   noteScriptTime(batch: WalletBatch, script: Bytes, createdSec: number): void {
     this.watched.noteTime(batch, script, createdSec);
     this.noteTime(createdSec);
@@ -308,7 +308,10 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.changes++;
   }
 
-  /** So that P2WPKH outputs of the key are found, bare or in P2SH. Source: `ImplicitlyLearnRelatedKeyScripts`. */
+  /**
+   * Adds the P2WPKH script of a key, so that such outputs are found, bare or in P2SH. Source:
+   * `ImplicitlyLearnRelatedKeyScripts`.
+   */
   private learnWitnessScript(publicKey: Bytes, keyId: Bytes, id: string): void {
     if (publicKey.length !== COMPRESSED_KEY_SIZE) return;
     WITNESS_SCRIPT.set(keyId, WITNESS_SCRIPT.length - keyId.length);
@@ -327,7 +330,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.encrypted && this.masterKey === null;
   }
 
-  /** Secrets as `encrypt` will store them, made ahead; nothing has changed then. */
+  /** Encrypts the secrets in advance for `encrypt`, without changing the keyring. */
   *encryptedSecrets(masterKey: Bytes): Slices<Map<string, Buffer>> {
     const hidden = new Map<string, Buffer>();
     for (const [id, { publicKey, secret }] of this.keys.entries()) {
@@ -338,8 +341,8 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /**
-   * Encrypts every key under a master key, which the keyring then holds; what is in `ready` need not be made any more. A
-   * failure of the batch must end the wallet's use.
+   * Encrypts every key with a master key, which the keyring then stores. Secrets in `ready` are already encrypted. If the
+   * batch fails, the wallet must not be used any more.
    */
   encrypt(batch: WalletBatch, masterKey: Bytes, ready: ReadonlyMap<string, Buffer> = new Map()): void {
     assert(!this.encrypted, 'a wallet was encrypted twice');
@@ -356,7 +359,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.isChecked = true;
   }
 
-  /** Makes private keys available. False, and nothing changes, when it is not the `isMasterKey`. The master key is copied. */
+  /** Makes private keys available. False, without changes, if `isMasterKey` is false. The master key is copied. */
   *unlock(masterKey: Bytes): Slices<boolean> {
     if (!(yield* this.isMasterKey(masterKey))) return false;
     this.lock();
@@ -365,8 +368,8 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /**
-   * Whether a master key opens the private keys: a wrong one opens none of them. It stays locked or unlocked as it is. The
-   * first time every key is compared with its public key: one that does not fit is damaged, and not available.
+   * Whether a master key decrypts the private keys; a wrong one decrypts none of them. Does not lock or unlock. The first
+   * call compares every key with its public key: a key that does not match is corrupt, and not available.
    */
   *isMasterKey(masterKey: Bytes): Slices<boolean> {
     assert(this.encrypted, 'a wallet has no master key that is not encrypted');
@@ -384,12 +387,12 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return true;
   }
 
-  /** How many private keys are damaged, as far as is known: of an encrypted wallet once it was unlocked. */
+  /** Number of known corrupt private keys. In an encrypted wallet they are known after the first unlock. */
   get corruptKeys(): number {
     return this.damaged.size;
   }
 
-  /** Forgets the master key and all that was opened with it, and wipes their memory. */
+  /** Wipes the master key and all decrypted keys. */
   lock(): void {
     for (const clear of this.lent.values()) clear.fill(0);
     this.lent.clear();
@@ -397,7 +400,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.masterKey = null;
   }
 
-  /** The wallet is closed: its keys are counted no more (`getmemoryinfo`). */
+  /** Closes the keyring: its keys are not counted in `getmemoryinfo` any more. */
   close(): void {
     this.lock();
     keyMemory.giveBack(this.slab);
@@ -405,7 +408,10 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   // Reading what is on disk.
 
-  /** Begins with what an image of the wallet has; rows that came since follow with `load`. Takes the columns over. */
+  /**
+   * Starts with the data of a wallet image; newer rows are then added by `load`. The columns must not be used by the caller
+   * afterwards.
+   */
   begin(packed: PackedKeys, { isEncrypted, earliestSec, idCount }: KeyringNotes, idWords: Uint32Array): void {
     this.packed = { keys: packed, isEncrypted };
     this.encrypted = isEncrypted;
@@ -416,7 +422,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.origins.begin(packed, this.readRow);
   }
 
-  /** Reads a key from its row. Throws `WalletRowError` where it is not there, or damaged. */
+  /** Reads a key from its row. Throws `WalletRowError` if it is missing or corrupt. */
   private readOwn(packed: PackedKeys, number: number): OwnKey {
     const publicKey = packed.publicKey(number);
     const kind = KEY_ROW_KINDS[packed.columns.rowKinds[number]!]!;
@@ -430,7 +436,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return own;
   }
 
-  /** What `begin` takes, as it is now; null if the rows (`hasRow`, by their keys) do not say the same. */
+  /** The present data for `begin`; null if the rows (`hasRow`, by their keys) do not match it. */
   *image(
     pools: PoolLists,
     hasRow: (key: string) => boolean,
@@ -463,7 +469,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     });
   }
 
-  /** Takes in a row of one of the kinds that keys and scripts have; false for other kinds. Throws `WalletRowError`. */
+  /** Loads a row of a key or script; false for other kinds. Throws `WalletRowError`. */
   load(kind: string, rest: Bytes, value: Bytes): boolean {
     switch (kind) {
       case 'key':
@@ -494,11 +500,11 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     }
   }
 
-  /** What is to be done once all rows were applied: keys no one knows the age of may be as old as the chain. */
+  /** Call after all rows were loaded. Keys of unknown age may be as old as the chain. */
   loaded(): void {
     if (this.encrypted) {
       for (const { isClear } of this.keys.inMemory()) {
-        // A key in clear beside encrypted ones is what an interrupted encryption left.
+        // A clear key beside encrypted ones means that an encryption was interrupted.
         if (isClear) throw new WalletRowError('Some keys of the encrypted wallet are in clear.');
       }
     }
@@ -527,7 +533,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.learnWitnessScript(publicKey, this.latestKeyId, id);
   }
 
-  /** The id of a key; that of the row before, whose key is often the same, is at hand. */
+  /** The id of a key. The id of the previous row is cached, because its key is often the same. */
   private loadedId(publicKey: Bytes): string {
     const { latestKey } = this;
     if (
@@ -542,12 +548,12 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 }
 
-/** A master key that opens none of this many keys is taken for a wrong one. Arbitrary. */
+/** A master key that decrypts none of this many keys counts as wrong. Arbitrary. */
 const MOST_DAMAGED = 64;
 
 /** The private key in a row. Throws `WalletRowError`. */
 function secretIn(kind: 'key' | 'wkey', value: Bytes, publicKey: Bytes): Buffer {
-  // Behind its version an old row has the key, two times and a comment.
+  // After its version an old row has the key, two times and a comment.
   const row = kind === 'wkey' ? bytesKey(new Reader(value, 4).varBytes()) : value;
   const secret = parseKeyRecord(row, publicKey);
   if (secret === null) throw new WalletRowError('A private key in the wallet is damaged.');

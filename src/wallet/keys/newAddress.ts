@@ -8,7 +8,7 @@ import type { Bytes } from '../../util/bytes.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
-/** Keeps the witness program of a key, so that older programs that open the wallet find what pays to it. */
+/** Stores the witness program of a key, so that older programs that open the wallet find outputs to it. */
 export function learnRelatedScripts(
   wallet: Wallet,
   batch: WalletBatch,
@@ -20,7 +20,7 @@ export function learnRelatedScripts(
   wallet.keyring.addScript(batch, program);
 }
 
-/** A new address that is on disk permanently when it resolves; null when the pool is empty and no key can be made. */
+/** A new address, which is on disk when it resolves; null if the pool is empty and no key can be created. */
 export async function newAddress(
   wallet: Wallet,
   type: OutputType,

@@ -1,4 +1,4 @@
-/** Another seed for a wallet that has one. Source: lbrycrd wallet/wallet.cpp `DeriveNewSeed`, `NewKeyPool`. */
+/** Sets a new seed of a wallet. Source: lbrycrd wallet/wallet.cpp `DeriveNewSeed`, `NewKeyPool`. */
 import { hash160 } from '../../crypto/hash.js';
 import type { DecodedSecret } from '../../script/wif.js';
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
@@ -6,7 +6,7 @@ import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 import { FEATURE } from '../walletVersion.js';
 
-/** Whether a wallet has a key, in whichever form of its public key. Source: `HaveKey`. */
+/** Whether the wallet has the key, with either form of its public key. Source: `HaveKey`. */
 export function hasSecret({ keyring }: Wallet, { privateKey }: DecodedSecret): boolean {
   return [true, false].some((isCompressed) =>
     keyring.hasKey(hash160(ecdsaBackend().publicKeyOf(privateKey, isCompressed))),
@@ -14,8 +14,8 @@ export function hasSecret({ keyring }: Wallet, { privateKey }: DecodedSecret): b
 }
 
 /**
- * Derives keys from a new seed from here on: one that is given, which is wiped, or one of its own. With `renewsPool` those
- * in the pool are not handed out any more. The wallet must be unlocked. On disk when it resolves.
+ * Sets the seed of future keys: the given one, which is wiped, or a random one. With `renewsPool` the present keys of the
+ * pool are not handed out any more. The wallet must be unlocked. On disk when it resolves.
  */
 export async function setNewSeed(
   wallet: Wallet,

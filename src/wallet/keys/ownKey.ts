@@ -5,7 +5,7 @@ import { equalBytes, type Bytes } from '../../util/bytes.js';
 import type { Slab } from '../../util/slab.js';
 import { decryptSecret } from '../encryption/cipher.js';
 
-/** Both parts lie side by side, with those of others: there may be a hundred thousand. */
+/** Both parts are adjacent in one buffer, shared with other keys, since there may be a hundred thousand. */
 export class OwnKey {
   private readonly piece: Buffer;
   private readonly at: number;
@@ -23,19 +23,19 @@ export class OwnKey {
     return this.piece.subarray(this.at, this.at + this.publicBytes);
   }
 
-  /** 32 bytes in clear, or as `encryptSecret` makes them. */
+  /** 32 bytes in clear, or the result of `encryptSecret`. */
   get secret(): Buffer {
     const at = this.at + this.publicBytes;
     return this.piece.subarray(at, at + this.secretBytes);
   }
 
-  /** Whether it is in clear. */
+  /** Whether the secret is in clear. */
   get isClear(): boolean {
     return this.secretBytes === 32;
   }
 }
 
-/** Whether a master key opens a key, and to what its public key says. */
+/** Whether a master key decrypts a key, and the result matches its public key. */
 export function opensKey({ publicKey, secret }: OwnKey, masterKey: Bytes): boolean {
   const clear = decryptSecret(secret, publicKey, masterKey);
   if (clear === null) return false;

@@ -1,4 +1,4 @@
-/** Making columns (`packedKeys.ts`) of a wallet's keys and of what is in its pools, as its image keeps them. Owns no rule. */
+/** Packs a wallet's keys and pools into columns (`packedKeys.ts`) for the wallet image. */
 import { enterSlot, slotsFor, wordOf } from '../../util/hashSlots.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
@@ -13,7 +13,7 @@ export type PoolLists = Readonly<
   Record<'receive' | 'change' | 'preSplit', Iterable<[index: number, key: PoolKey]>>
 >;
 
-/** What the keys are packed of. `hasRow`: whether a row is on disk, by its key. */
+/** Source of the keys to pack. `hasRow`: whether a row is on disk, by its key. */
 export interface KeySource {
   readonly ids: readonly string[];
   publicKey(id: string): Bytes;
@@ -48,7 +48,7 @@ export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices
   for (const [n, key] of keys.entries()) {
     if (n % KEYS_AT_ONCE === 0) yield;
     const rest = toLatin1(bytesKey(key));
-    // The reference writes the newer kinds; where there are two, the later one counts.
+    // The reference writes the newer kinds; if a key has two rows, the later kind counts.
     const kind = [2, 0, 1].find((one) => hasRow(recordKey(KEY_ROW_KINDS[one]!, rest)));
     if (kind === undefined) return null;
     columns.rowKinds[n] = kind;
@@ -57,7 +57,7 @@ export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices
   }
   for (const [scriptId, keyId] of scripts) {
     const n = numbers.get(keyId);
-    // Of a key that is only watched.
+    // The script of a watch-only key.
     if (n === undefined) continue;
     columns.scriptIds.write(scriptId, n * KEY_ID_BYTES, 'latin1');
     enterSlot(columns.scriptSlots, wordOf(scriptId), n);
@@ -65,7 +65,7 @@ export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices
   return columns;
 }
 
-/** Null if a key in a pool is none of `find`, or there twice. `find`: the number of a key by its id. */
+/** Null if a key in a pool is not in `find`, or occurs twice. `find`: the number of a key by its id. */
 export function* packPool(
   count: number,
   find: (id: string) => number,
@@ -81,7 +81,7 @@ export function* packPool(
     const numbers: number[] = [];
     for (const [index, { createdSec, publicKey, isInternal, isPreSplit }] of pool) {
       const n = find(toLatin1(idOf(publicKey)));
-      // 0 stands for a key that is in no pool.
+      // 0 means that the key is not in a pool.
       if (n < 0 || columns.poolIndexes[n] !== 0 || index <= 0) return null;
       columns.poolIndexes[n] = index;
       columns.poolSecs[n] = createdSec;

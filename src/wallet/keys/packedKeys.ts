@@ -7,7 +7,7 @@ import { findText, wordAt } from '../../util/hashSlots.js';
 import type { Columns } from '../store/columnFile.js';
 
 export const KEY_ID_BYTES = 20;
-/** The key row kinds of the rows that hold a key. In their order by `rowKinds`. */
+/** The kinds of rows with a key, in the order of `rowKinds`. */
 export const KEY_ROW_KINDS = ['key', 'wkey', 'ckey'] as const;
 
 /** Keys are numbered from 0. */
@@ -17,19 +17,19 @@ export interface KeyColumns {
   readonly publicBytes: Uint8Array;
   readonly ids: Uint8Array;
   readonly idSlots: Int32Array;
-  /** Ids of the P2WPKH scripts; zeros for keys that have none. */
+  /** Ids of the P2WPKH scripts; zeros for keys without one. */
   readonly scriptIds: Uint8Array;
   readonly scriptSlots: Int32Array;
   /** See `KEY_ROW_KINDS`. */
   readonly rowKinds: Uint8Array;
-  /** 1 where a row says when the key came. */
+  /** 1 if a row has the creation time of the key. */
   readonly hasOrigin: Uint8Array;
-  /** Pool index and time of keys in a pool; 0 for others. */
+  /** Pool index and creation time of keys in a pool; 0 for others. */
   readonly poolIndexes: Float64Array;
   readonly poolSecs: Float64Array;
   /** See `poolList.ts`. */
   readonly poolFlags: Uint8Array;
-  /** Number of the key in each pool, by ascending numbers in the pool. */
+  /** Numbers of the keys in each pool, in order of pool index. */
   readonly receive: Uint32Array;
   readonly change: Uint32Array;
   readonly preSplit: Uint32Array;
@@ -52,7 +52,7 @@ export class PackedKeys {
     this.scriptIds = asBuffer(c.scriptIds);
   }
 
-  /** The number of a key by its id, a byte a character; −1 for none. */
+  /** The number of a key by its id (latin1); −1 for none. */
   find(id: string): number {
     return findText(this.columns.idSlots, this.columns.ids, KEY_ID_BYTES, id);
   }

@@ -1,6 +1,6 @@
 /**
- * The keys of one pool by their numbers in it, in ascending order. Those that a wallet was opened with may be in columns
- * (`packedKeys.ts`) and are read one by one.
+ * The keys of one pool in ascending order of pool index. Keys from the wallet image are in columns (`packedKeys.ts`) and
+ * read one by one.
  */
 import type { PoolKey } from './keyRecords.js';
 import type { PackedKeys } from './packedKeys.js';
@@ -13,10 +13,10 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
   /** In ascending order. */
   private readonly held = new Map<number, PoolKey>();
   private packed: PackedKeys | null = null;
-  /** Numbers of keys among `packed`, by ascending numbers in the pool; those before `from` are gone. */
+  /** Key numbers in `packed`, by ascending pool index. Entries before `from` were deleted. */
   private numbers: Uint32Array = new Uint32Array(0);
   private from = 0;
-  /** Numbers in the pool of those behind that are gone too. */
+  /** Pool indexes of deleted entries at or after `from`. */
   private readonly gone = new Set<number>();
 
   begin(packed: PackedKeys, numbers: Uint32Array): void {
@@ -32,7 +32,7 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     return this.packed!.columns.poolIndexes[this.numbers[place]!]!;
   }
 
-  /** Position of a number in the columns, −1 if absent or deleted. */
+  /** Position of a pool index in the columns; −1 if absent or deleted. */
   private placeOf(index: number): number {
     let [low, high] = [this.from, this.numbers.length];
     while (low < high) {
@@ -69,7 +69,7 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     const place = this.placeOf(index);
     if (place < 0) return;
     this.gone.add(index);
-    // Keys leave from the front.
+    // Keys are mostly taken from the front.
     while (this.from < this.numbers.length && this.gone.delete(this.indexAt(this.from))) this.from++;
   }
 
@@ -80,14 +80,14 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     this.from = 0;
   }
 
-  /** Brings those in memory into order, after one came that is not the last. */
+  /** Sorts the keys in memory, after a key was added out of order. */
   sort(): void {
     const sorted = [...this.held].sort(([a], [b]) => a - b);
     this.held.clear();
     for (const [index, key] of sorted) this.held.set(index, key);
   }
 
-  /** Yields numbers in order; ends early if a later one is deleted. */
+  /** Yields entries by index; may end early if a later one is deleted during the iteration. */
   *[Symbol.iterator](): Generator<[index: number, key: PoolKey]> {
     const held = this.held[Symbol.iterator]();
     let next = held.next();
@@ -96,13 +96,13 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
       if (this.gone.has(index)) continue;
       for (; next.done !== true && next.value[0] < index; next = held.next()) yield next.value;
       yield [index, this.packedKey(place)];
-      // What was taken out meanwhile moved the beginning at most.
+      // A deletion during the iteration only moves the start.
       place = Math.max(place, this.from - 1);
     }
     for (; next.done !== true; next = held.next()) yield next.value;
   }
 
-  /** Numbers outside the columns. */
+  /** Keys that are not in the columns. */
   inMemory(): Iterable<[index: number, key: PoolKey]> {
     return this.held;
   }

@@ -17,7 +17,7 @@ const TAG = {
 
 const hex = (digits: string): Buffer => Buffer.from(digits, 'hex');
 
-/** Tag, length in its shortest form, contents. */
+/** DER item: tag, length in its shortest form, contents. */
 function item(tag: number, ...parts: readonly Bytes[]): Buffer {
   const contents = Buffer.concat(parts);
   const { length } = contents;
@@ -72,9 +72,9 @@ export function formatPrivateKeyDer(privateKey: Bytes, publicKey: Bytes): Buffer
   return der;
 }
 
-/** The 32 bytes of the key in it, a copy; null when there are none. */
+/** A copy of the 32 bytes of the private key; null if there are none. */
 export function parsePrivateKeyDer(der: Bytes): Buffer | null {
-  // Tag and length of the whole.
+  // Tag and length of the outer sequence.
   if (der[0] !== TAG.sequence || der.length < 2) return null;
   const lengthBytes = der[1]! < 0x80 ? 0 : der[1]! & 0x7f;
   if (lengthBytes > 2) return null;

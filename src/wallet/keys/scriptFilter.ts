@@ -1,26 +1,25 @@
 /**
- * A quick look at output scripts in raw bytes: whether one could be the wallet's at all. Of a block all except a few are
- * distinguished here, without parsing; `isMine` has the last word on those that remain.
+ * A fast filter on raw output scripts: whether a script could be the wallet's. It excludes nearly all outputs of a block
+ * without parsing; `isMine` decides the rest.
  */
 import { hash160, ripemd160 } from '../../crypto/hash.js';
 import { claimPrefixLength } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
 import { toLatin1 } from '../../util/bytes.js';
 
-/** Ids are texts, a byte a character. */
+/** Ids are latin1 strings. */
 export interface KnownScripts {
   knowsKeyId(id: string): boolean;
   knowsScriptId(id: string): boolean;
-  /** Whether any script is watched as a whole, and whether this one is. */
+  /** Whether any script is watched as a whole, and whether this script is. */
   readonly watchesScripts: boolean;
   isWatched(script: Buffer): boolean;
-  /** False only where no known id of a key or script begins with the twelve bytes at `start`. */
+  /** False only if no known id of a key or script starts with the twelve bytes at `start`. */
   mayKnowId(bytes: Uint8Array, start: number): boolean;
 }
 
 /**
- * The same as `couldBeMine` of a script within other bytes. The usual scripts are distinguished there, without a text or a
- * view of them.
+ * `couldBeMine` for a script within other bytes. The usual forms are checked there, without creating a string or a view.
  */
 export function couldPayTo(known: KnownScripts, raw: Buffer, start: number, length: number): boolean {
   if (!known.watchesScripts) {
@@ -30,7 +29,7 @@ export function couldPayTo(known: KnownScripts, raw: Buffer, start: number, leng
   return couldBeMine(known, raw.subarray(start, start + length));
 }
 
-/** Where the hash of 20 bytes is in a script of the forms P2PKH, P2SH and P2WPKH; 0 in any other. */
+/** Offset of the 20-byte hash in a P2PKH, P2SH or P2WPKH script; 0 for other scripts. */
 function hashOffset(raw: Buffer, start: number, length: number): number {
   const first = raw[start];
   if (length === 25)
@@ -39,7 +38,7 @@ function hashOffset(raw: Buffer, start: number, length: number): number {
   return length === 22 && first === 0 && raw[start + 1] === 20 ? 2 : 0;
 }
 
-/** False only where the script is neither the wallet's nor watched. */
+/** False only if the script is neither the wallet's nor watched. */
 export function couldBeMine(known: KnownScripts, script: Buffer): boolean {
   if (known.watchesScripts && known.isWatched(script)) return true;
   const first = script[0];
@@ -59,7 +58,7 @@ export function couldBeMine(known: KnownScripts, script: Buffer): boolean {
     case 22:
       if (first !== 0 || script[1] !== 20) break;
       if (known.knowsKeyId(script.toString('latin1', 2, 22))) return true;
-      // Of a key that is watched, not owned.
+      // The script may be that of a watch-only key.
       return known.watchesScripts && known.knowsScriptId(toLatin1(hash160(script)));
     case 34:
       if (first === 0 && script[1] === 32)

@@ -1,12 +1,12 @@
 /**
- * Bringing an older wallet to a newer format: to keys of a seed, and to a chain of its own for change. Source: lbrycrd
+ * Upgrades an older wallet: to keys from a seed, and to a separate chain for change. Source: lbrycrd
  * wallet/wallet.cpp `CreateWalletFromFile`, `MarkPreSplitKeys`.
  */
 import type { Wallet } from '../wallet.js';
 import { FEATURE } from '../walletVersion.js';
 import { WalletRowError } from './keyring.js';
 
-/** Throws `WalletRowError` where it cannot be done; then the wallet is as it was. */
+/** Throws `WalletRowError` if the upgrade fails; the wallet is then unchanged. */
 export async function upgradeWallet(wallet: Wallet, wanted: number): Promise<void> {
   const { version, hd, keypool, logName, node } = wallet;
   if (wanted < version) throw new WalletRowError('Cannot downgrade wallet');

@@ -1,6 +1,6 @@
 /**
- * Output scripts that a wallet watches without having their keys, the public keys in them, and when scripts came. Changes go to
- * memory at once and to disk with the batch. Source: lbrycrd keystore.cpp `AddWatchOnly`, wallet/wallet.cpp.
+ * Watch-only output scripts of a wallet, the public keys in them, and the times when scripts were added. Changes are applied
+ * to memory at once, and to disk with the batch. Source: lbrycrd keystore.cpp `AddWatchOnly`, wallet/wallet.cpp.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { solveScript } from '../../script/standard.js';
@@ -27,7 +27,7 @@ export class WatchedScripts {
   private readonly times = new SpreadMap<KeyMetadata>();
   private readonly learnKey: (publicKey: Bytes, keyId: Buffer) => void;
 
-  /** `learnKey` is notified of keys that watched scripts pay to themselves. */
+  /** `learnKey` is called for keys of watched bare public key scripts. */
   constructor(slab: Slab, learnKey: (publicKey: Bytes, keyId: Buffer) => void) {
     this.slab = slab;
     this.learnKey = learnKey;
@@ -45,12 +45,12 @@ export class WatchedScripts {
     return this.scripts.values();
   }
 
-  /** A key in a watched script, by its id (a byte a character). */
+  /** A key in a watched script, by its id (latin1). */
   publicKey(id: string): Bytes | undefined {
     return this.keys.get(id);
   }
 
-  /** When a script came, by its id. */
+  /** When a script was added, by its id. */
   metadata(scriptId: Bytes): KeyMetadata | null {
     return this.times.get(toLatin1(scriptId)) ?? null;
   }
@@ -61,7 +61,7 @@ export class WatchedScripts {
     batch.put(recordKey('watchs', bytesKey(script)), WATCHED_VALUE);
   }
 
-  /** Notes when a script came that is not watched as a whole. */
+  /** Records when a script was added that is not itself watched. */
   noteTime(batch: WalletBatch, script: Bytes, createdSec: number): void {
     this.setMetadata(batch, script, plainMetadata(createdSec));
   }
@@ -88,12 +88,12 @@ export class WatchedScripts {
     this.learnKey(key, keyId);
   }
 
-  /** Takes in a row `watchs`. */
+  /** Loads a row `watchs`. */
   load(rest: Bytes, value: Bytes): void {
     if (equalBytes(value, WATCHED_VALUE)) this.learn(new Reader(rest).varBytes());
   }
 
-  /** Takes in a row `watchmeta`; answers when the script came. */
+  /** Loads a row `watchmeta`; returns the time when the script was added. */
   loadTime(rest: Bytes, value: Bytes): number {
     const metadata = parseKeyMetadata(value);
     this.times.set(toLatin1(hash160(new Reader(rest).varBytes())), metadata);
@@ -101,7 +101,7 @@ export class WatchedScripts {
   }
 }
 
-/** The key that a script pays to itself; null for other scripts and for what is not a point. */
+/** The public key of a bare public key script; null for other scripts and for invalid points. */
 function publicKeyIn(script: Bytes): Bytes | null {
   const template = solveScript(script);
   if (template.type !== 'pubkey') return null;

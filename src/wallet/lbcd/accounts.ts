@@ -1,7 +1,7 @@
 /**
  * Accounts as lbcwallet has them: numbered, named, each with addresses of its own. Here they are notes in the address book:
- * an address that bears none is of the first account, `default`. They are no chains of keys, and not the deprecated
- * accounts either, which are labels. Source: lbcwallet waddrmgr/manager.go, waddrmgr/scoped_manager.go.
+ * an address without a note belongs to the first account, `default`. They are not key chains, nor the deprecated accounts,
+ * which are labels. Source: lbcwallet waddrmgr/manager.go, waddrmgr/scoped_manager.go.
  */
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
@@ -13,11 +13,11 @@ export const IMPORTED_ACCOUNT = 0x7fffffff;
 export const DEFAULT_ACCOUNT_NAME = 'default';
 export const IMPORTED_ACCOUNT_NAME = 'imported';
 
-/** On no address, followed by a number: the name of the account. */
+/** Name of a note without an address, followed by the account number. The value is the account name. */
 const NAME_NOTE = 'lbcd account ';
 const NO_ADDRESS = '';
 
-/** There is no such account, or there can be none; the message is lbcwallet's. */
+/** The account does not exist or cannot be created. The message is lbcwallet's. */
 export class AccountError extends Error {
   override readonly name = 'AccountError';
 }
@@ -27,7 +27,7 @@ export interface LbcdAccount {
   readonly name: string;
 }
 
-/** A view of the notes; rebuilt for each call. */
+/** A view of the notes; built for each call. */
 export class LbcdAccounts {
   private readonly wallet: Wallet;
 
@@ -44,7 +44,7 @@ export class LbcdAccounts {
     return [...named].map(([number, name]) => ({ number, name })).sort((a, b) => a.number - b.number);
   }
 
-  /** Throws `AccountError` for a name that no account has. */
+  /** Throws `AccountError` for an unknown account name. */
   numberOf(name: string): number {
     const found = this.find(name);
     if (found === undefined) throw new AccountError(`account name '${name}' not found`);
@@ -59,17 +59,17 @@ export class LbcdAccounts {
     return this.list().find((account) => account.name === name);
   }
 
-  /** The account of an address, be it the wallet's or not. */
+  /** The account of an address, also of an address of others. */
   ofAddress(address: string): number {
     return Number(this.wallet.book.notesOf(address)?.get(ACCOUNT_NOTE) ?? DEFAULT_ACCOUNT);
   }
 
-  /** The same of a destination by its key (`destinationKey`); empty for none. */
+  /** The same for a destination key (`destinationKey`); the first account for an empty key. */
   ofDestination(key: string): number {
     return assignedOf(this.wallet).accountOf(key) ?? DEFAULT_ACCOUNT;
   }
 
-  /** Addresses of another account than the first, with its number. */
+  /** Addresses of all accounts except the first, with the account number. */
   *assigned(): Generator<[address: string, number: number]> {
     for (const [address, number] of this.wallet.book.noted(ACCOUNT_NOTE)) yield [address, Number(number)];
   }
@@ -79,7 +79,7 @@ export class LbcdAccounts {
     this.wallet.book.note(batch, address, ACCOUNT_NOTE, `${number}`);
   }
 
-  /** Throws `AccountError` for a name that is taken, empty or reserved. Source: `NewAccount`. */
+  /** Throws `AccountError` for an existing, empty or reserved name. Source: `NewAccount`. */
   create(batch: WalletBatch, name: string): void {
     refuseName(name);
     this.refuseTaken(name);

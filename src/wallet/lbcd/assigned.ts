@@ -1,12 +1,11 @@
 /**
- * Which destinations belong to which account of lbcwallet, except for those of the first: the notes of the address book as
- * maps.
+ * Maps between destinations and accounts of lbcwallet, except the first account. Built from the notes of the address book.
  */
 import { decodeDestination } from '../../script/address.js';
 import { destinationKey } from '../destinationKey.js';
 import type { Wallet } from '../wallet.js';
 
-/** On an address: the number of its account. */
+/** Name of a note on an address. The value is the account number. */
 export const ACCOUNT_NOTE = 'lbcd account';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -41,12 +40,12 @@ class Assigned {
     else others.add(key);
   }
 
-  /** The account of a destination (`destinationKey`); undefined for the first one. */
+  /** The account of a destination (`destinationKey`); undefined for the first account. */
   accountOf(destination: string): number | undefined {
     return this.accounts.get(destination);
   }
 
-  /** The destinations of an account, other than the first. */
+  /** The destinations of an account other than the first. */
   of(account: number): ReadonlySet<string> {
     return this.destinations.get(account) ?? NONE;
   }

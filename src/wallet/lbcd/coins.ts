@@ -1,6 +1,7 @@
 /**
- * What a wallet has and received by account, as lbcwallet counts it: claims and supports are stakes, which are in no balance.
- * Source: lbcwallet wtxmgr/tx.go `Balance`, wallet/wallet.go `CalculateAccountBalances`, `TotalReceivedForAccounts`.
+ * Balances and received amounts by account, with the rules of lbcwallet: claims and supports are stakes, which do not count
+ * in balances. Source: lbcwallet wtxmgr/tx.go `Balance`, wallet/wallet.go `CalculateAccountBalances`,
+ * `TotalReceivedForAccounts`.
  */
 import type { Slices } from '../../util/slices.js';
 import { MINE, MINE_STAKE } from '../keys/isMine.js';
@@ -19,7 +20,7 @@ export interface LbcdCoin {
   readonly isMature: boolean;
 }
 
-/** Whether a transaction counts at all: neither given up nor in conflict with a block. */
+/** Whether a transaction counts: it is neither abandoned nor in conflict with a block. */
 export const isAlive = ({ state }: Entry): boolean => state === 'confirmed' || state === 'unconfirmed';
 
 /** Unspent outputs of the wallet's own keys. */
@@ -34,14 +35,14 @@ export function* lbcdCoins(ledger: Ledger): Generator<LbcdCoin> {
   }
 }
 
-/** What belongs together has. Source: `Balances`. */
+/** Balance of a group of coins. Source: `Balances`. */
 export interface LbcdBalance {
   /** Sum including unconfirmed and immature outputs. */
   totalSat: bigint;
   spendableSat: bigint;
 }
 
-/** Balances by whatever distinguishes coins. */
+/** Balances by the key that `keyOf` gives for a coin. */
 export function balancesBy<K>(
   ledger: Ledger,
   minDepth: number,
@@ -59,7 +60,7 @@ export function balancesBy<K>(
   return balances;
 }
 
-/** The whole wallet's balance without locked outputs, and what is in claims and supports. Source: wtxmgr `Balance`. */
+/** The whole wallet's balance without locked outputs, and the amount in claims and supports. Source: wtxmgr `Balance`. */
 export function walletBalance(wallet: Wallet, minDepth: number): { balanceSat: bigint; stakedSat: bigint } {
   let balanceSat = 0n;
   let stakedSat = 0n;
@@ -71,16 +72,16 @@ export function walletBalance(wallet: Wallet, minDepth: number): { balanceSat: b
   return { balanceSat, stakedSat };
 }
 
-/** What ever paid to something of the wallet. */
+/** Payments to a destination of the wallet. */
 export interface Received {
   sumSat: bigint;
-  /** Depth of the latest receipt. */
+  /** Depth of the latest payment. */
   depth: number;
   /** Transactions, each once, the oldest first (`Entry.key`). */
   readonly txKeys: string[];
 }
 
-/** All that was received with this many confirmations, spent or not, by destination (`destinationKey`). */
+/** All amounts received with this many confirmations, spent or not, by destination (`destinationKey`). */
 export function* receivedByDestination(ledger: Ledger, minDepth: number): Slices<Map<string, Received>> {
   const sums = new Map<string, Received>();
   let looked = 0;

@@ -1,6 +1,6 @@
 /**
- * Transactions of a wallet as lbcwallet lists them: an item for each output that it sent, one for each that it received, two
- * for what it received and spent again. Source: lbcwallet wallet/wallet.go `listTransactions`.
+ * Transactions of a wallet as lbcwallet lists them: an item for each sent output, one for each received output, and two for
+ * an output that was received and spent again. Source: lbcwallet wallet/wallet.go `listTransactions`.
  */
 import { encodeDestination } from '../../script/address.js';
 import { extractDestination } from '../../script/standard.js';
@@ -19,20 +19,20 @@ export interface LbcdItem {
   readonly category: LbcdCategory;
   /** Null for scripts without one. */
   readonly address: string | null;
-  /** The account of the address, empty for what is not the wallet's. */
+  /** The account of the address; empty for addresses of others. */
   readonly account: string;
-  /** Below 0 for what was sent. */
+  /** Negative for sent amounts. */
   readonly valueSat: bigint;
-  /** At most 0, and 0 where an input is not the wallet's; null for what was received. */
+  /** At most 0, and 0 if an input is not the wallet's; null for received outputs. */
   readonly feeSat: bigint | null;
 }
 
-/** What a transaction took from the wallet, gave it, and cost. */
+/** Amounts of a transaction from the wallet's view: inputs, outputs, fee. */
 export interface LbcdSums {
   readonly debitSat: bigint;
   /** Number of inputs that are the wallet's. */
   readonly debits: number;
-  /** At least 0; 0 where an input is not the wallet's. */
+  /** At least 0; 0 if an input is not the wallet's. */
   readonly feeSat: bigint;
 }
 
@@ -63,7 +63,7 @@ export class LbcdHistory {
     return blocksToMaturity(this.wallet.ledger, entry) > 0 ? 'immature' : 'generate';
   }
 
-  /** Own outputs whose address was given to no one, stakes aside. Source: the flag `Change` of credits. */
+  /** Own outputs to an address that was never handed out, except stakes. Source: the flag `Change` of credits. */
   isChange(output: OwnOutput, address: string | null): boolean {
     if ((output.mine & MINE_STAKE) !== 0) return false;
     return address === null || this.wallet.book.find(address) === undefined;
@@ -78,7 +78,7 @@ export class LbcdHistory {
     return address === null ? '' : (this.names.get(this.accounts.ofAddress(address)) ?? '');
   }
 
-  /** The items of a transaction; those of one account, or of all when it is `*`. */
+  /** The items of a transaction for one account, or for all if `account` is `*`. */
   *items(entry: Entry, account: string): Generator<LbcdItem> {
     const { ledger } = this.wallet;
     const { outputs } = ledger.transaction(entry);
@@ -87,7 +87,7 @@ export class LbcdHistory {
     for (const [n, { script, value }] of outputs.entries()) {
       const address = this.addressOf(script);
       const credit = own.get(n);
-      // A coinbase has no change; its keys are not shown either.
+      // The outputs of a coinbase are not change, even though the keys were never shown.
       if (credit !== undefined && !entry.isCoinbase && debits > 0 && this.isChange(credit, address)) continue;
       const name = credit === undefined ? '' : this.accountName(address);
       if (account !== '*' && account !== name) continue;

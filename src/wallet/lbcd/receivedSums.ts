@@ -1,5 +1,5 @@
 /**
- * What the accounts of lbcwallet have received, kept up to date: all that ever paid to keys of theirs. Source: lbcwallet
+ * Received amounts of lbcwallet accounts, updated incrementally: all payments to keys of an account. Source: lbcwallet
  * wallet/wallet.go `TotalReceivedForAccounts`, `TotalReceivedForAddr`.
  */
 import { MINE } from '../keys/isMine.js';
@@ -16,7 +16,7 @@ interface Received {
   readonly outputs: readonly (readonly [account: number, sat: bigint])[];
 }
 
-/** What an account has received, and the confirmations of the latest; 0 for nothing. */
+/** Amount that an account received, and the confirmations of the latest payment; 0 without one. */
 export interface AccountReceived {
   readonly sumSat: bigint;
   readonly depth: number;

@@ -1,6 +1,6 @@
 /**
- * Paying with the coins of one account, the largest first, as lbcwallet does. A payment that the mempool refuses is
- * abandoned. Source: lbcwallet rpc/legacyrpc/methods.go `sendPairs`, wallet/createtx.go `txToOutputs`.
+ * Pays with the coins of one account, the largest first, as lbcwallet does. A payment that the mempool rejects is abandoned.
+ * Source: lbcwallet rpc/legacyrpc/methods.go `sendPairs`, wallet/createtx.go `txToOutputs`.
  */
 import { scriptForDestination } from '../../script/standard.js';
 import { destinationForKey } from '../../signing/outputType.js';
@@ -23,7 +23,7 @@ import { lbcdCoins } from './coins.js';
 const FEE_RATE_PER_KB = 1000n;
 const LACKS = 'Insufficient funds';
 
-/** What stands against a payment; the message is lbcwallet's. */
+/** A payment is not possible. The message is lbcwallet's. */
 export class PaymentError extends Error {
   override readonly name = 'PaymentError';
 }
@@ -69,7 +69,7 @@ async function create(
       if (!(error instanceof SpendError)) throw error;
       if (error.message === 'Transaction amount too small')
         throw new PaymentError('transaction output is dust');
-      // One coin more may pay the fee.
+      // Another coin may be enough to pay the fee.
       if (error.message !== LACKS) throw new PaymentError(error.message);
     }
   }
@@ -96,7 +96,7 @@ function accountCoins(
   }
 }
 
-/** Change of an account goes to an address of it; that of the first to any. */
+/** Change goes to an address of the same account; for the first account to any new address. */
 async function accountChange(wallet: Wallet, account: number): Promise<Bytes | null> {
   if (account === DEFAULT_ACCOUNT) return null;
   const publicKey = await wallet.keys.take(true);

@@ -1,5 +1,5 @@
 /**
- * What moved between the deprecated accounts without a transaction (`move`), and keys that belong to an account. Source:
+ * Moves between deprecated accounts without a transaction (`move`), and the keys of accounts. Source:
  * lbrycrd wallet/wallet.h `CAccountingEntry`, `CAccount`.
  */
 import { hasPublicKeySize } from '../../crypto/ecdsaEncoding.js';
@@ -15,7 +15,7 @@ export interface AccountingEntry {
   readonly timeSec: number;
   readonly otherAccount: string;
   readonly comment: string;
-  /** Place in the order of all transactions. */
+  /** Position in the order of all transactions. */
   readonly orderPos: number;
   readonly number: bigint;
 }
@@ -26,14 +26,14 @@ const text = (reader: Reader): string => reader.varBytes().toString('utf8');
 export class Accounts {
   private entries: AccountingEntry[] = [];
   private readonly byAccount = new Map<string, AccountingEntry[]>();
-  /** What each account has from moves alone. */
+  /** Balance of each account from moves alone. */
   private readonly sums = new Map<string, bigint>();
   private isOrdered = true;
   private lastNumber = 0n;
-  /** Key of the last shown address, by account. */
+  /** Key of the last address shown for an account. */
   private readonly keys = new Map<string, Buffer>();
 
-  /** In the order in which they were made. */
+  /** All entries in order of creation. */
   all(): readonly AccountingEntry[] {
     this.order();
     return this.entries;
@@ -61,17 +61,17 @@ export class Accounts {
     this.sums.set(account, this.creditDebitSat(account) + creditDebitSat);
   }
 
-  /** What an account has from moves alone. */
+  /** Balance of an account from moves alone. */
   creditDebitSat(account: string): bigint {
     return this.sums.get(account) ?? 0n;
   }
 
-  /** The same of each that has any. */
+  /** The same for all accounts with moves. */
   balances(): Iterable<[account: string, sat: bigint]> {
     return this.sums;
   }
 
-  /** The public key behind an account's address; null when none was shown. */
+  /** The public key of an account's address; null if none was shown. */
   publicKey(account: string): Bytes | null {
     return this.keys.get(account) ?? null;
   }
@@ -89,7 +89,7 @@ export class Accounts {
     batch.put(recordKey('acentry', key), formatEntry(entry));
   }
 
-  /** Takes in a row; false when it is of another kind. */
+  /** Loads a row; false if it is of another kind. */
   load(kind: string, rest: Bytes, value: Bytes): boolean {
     if (kind === 'acc') {
       const publicKey = new Reader(value, 4).varBytes();
@@ -107,7 +107,7 @@ export class Accounts {
   }
 }
 
-/** After the comment and a zero byte comes a map of notes; one is the place in the order. */
+/** The comment is followed by a zero byte and a map of notes; one of them is the position in the order. */
 function formatEntry(entry: Omit<AccountingEntry, 'number'>): Buffer {
   const notes = new Writer()
     .compactSize(1)

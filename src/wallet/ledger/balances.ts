@@ -1,6 +1,6 @@
 /**
- * What a wallet has: its unspent outputs with where each stands, and their sums. The cost grows with what is unspent, not with
- * history. Source: lbrycrd wallet/wallet.cpp `GetBalance`, `IsTrusted`, `AvailableCoins`.
+ * Unspent outputs of a wallet with their confirmation state, and balances. The cost is proportional to the number of unspent
+ * outputs, not to the history. Source: lbrycrd wallet/wallet.cpp `GetBalance`, `IsTrusted`, `AvailableCoins`.
  */
 import { COINBASE_MATURITY } from '../../consensus/limits.js';
 import { MINE } from '../keys/isMine.js';
@@ -12,7 +12,7 @@ import { REPLACED_BY, REPLACES } from './txRecord.js';
 export interface BalanceOptions {
   /** Whether own change counts before it is confirmed (`-spendzeroconfchange`). */
   readonly spendsUnconfirmedChange: boolean;
-  /** Whether a transaction could be in the next block as far as its lock time goes. */
+  /** Whether the lock time of a transaction allows it in the next block. */
   isFinal(entry: Pick<Entry, 'lockTime'>): boolean;
 }
 
@@ -22,18 +22,18 @@ export interface OwnCoin {
   readonly key: string;
   readonly entry: Entry;
   readonly output: OwnOutput;
-  /** Confirmations, below 0 for what conflicts. */
+  /** Confirmations; negative for conflicting transactions. */
   readonly depth: number;
-  /** Whether it may be spent without waiting: confirmed, or own change of transactions of our own. */
+  /** Whether it may be spent now: it is confirmed, or change of the wallet's own transactions. */
   readonly isTrusted: boolean;
 }
 
-/** Sums in satoshis of what is spendable, and of what is watched. */
+/** Sums in satoshis of spendable and of watch-only outputs. */
 export interface Balance {
   readonly trusted: bigint;
-  /** In the mempool, from others or built on what is. */
+  /** In the mempool, received from others or dependent on unconfirmed outputs. */
   readonly pending: bigint;
-  /** Mined not long ago. */
+  /** Mined, but not yet mature. */
   readonly immature: bigint;
 }
 
@@ -55,13 +55,13 @@ export function isTrusted(ledger: Ledger, entry: Entry, options: BalanceOptions)
   );
 }
 
-/** Unspent outputs, all in the order in which they became so, or some of them. */
+/** Unspent outputs: all, in the order in which they were received, or those in `outputs`. */
 export function* ownCoins(
   ledger: Ledger,
   options: BalanceOptions,
   outputs: UnspentOutputs = ledger.unspentOutputs(),
 ): Generator<OwnCoin> {
-  // Outputs of one transaction often follow one another.
+  // Successive outputs often belong to the same transaction.
   let last: { entry: Entry; depth: number; trusted: boolean } | null = null;
   for (const [key, output] of outputs) {
     const txKey = txKeyOf(key);
@@ -74,7 +74,8 @@ export function* ownCoins(
 }
 
 /**
- * Sums over all unspent outputs, or over `outputs`, with any of the flags of `filter`. `minDepth` is asked of what is trusted.
+ * Sums over all unspent outputs, or over `outputs`, with any of the flags of `filter`. `minDepth` applies to trusted
+ * outputs.
  */
 export function balance(
   ledger: Ledger,
@@ -117,41 +118,41 @@ function balanceOf(
   return { trusted, pending, immature };
 }
 
-/** What waits, of the spendable. The cost grows with what is in no block. */
+/** Sum of pending spendable outputs. The cost is proportional to the number of unconfirmed transactions. */
 export function pendingSat(ledger: Ledger, options: BalanceOptions): bigint {
   return balance(ledger, options, MINE.spendable, 0, ledger.unspentUnsettled()).pending;
 }
 
-/** What is in claims, and in supports. The cost grows with these. */
+/** Sums of claims and of supports. The cost is proportional to their number. */
 export function stakedSat(ledger: Ledger, options: BalanceOptions): { claims: bigint; supports: bigint } {
   const of = (flag: number): bigint => balance(ledger, options, flag, 0, ledger.unspentStakes()).trusted;
   return { claims: of(MINE.claim), supports: of(MINE.support) };
 }
 
-/** What a coin must be to be spent by a new transaction. */
+/** Conditions for a coin to be spent by a new transaction. */
 export interface CoinBounds {
-  /** Unconfirmed outputs of others, and of replacements, are left out. */
+  /** Excludes unconfirmed outputs of others and of replacement transactions. */
   readonly onlySafe: boolean;
   readonly minDepth: number;
   readonly maxDepth: number;
   readonly minValueSat: bigint;
   readonly maxValueSat: bigint;
-  /** Destinations that count (`destinationKey`); null for all. */
+  /** Allowed destinations (`destinationKey`); null for all. */
   readonly destinations: ReadonlySet<string> | null;
 }
 
 export interface CoinFilter extends CoinBounds {
   isLocked(key: string): boolean;
-  /** Claims and supports are left out unless they are asked for one by one. */
+  /** Whether a coin was selected by its key. Claims and supports are excluded otherwise. */
   isChosen(key: string): boolean;
 }
 
-/** Whether an unconfirmed transaction may turn out to be another. */
+/** Whether an unconfirmed transaction replaces another or may be replaced. */
 function isReplaceable({ row }: Entry): boolean {
   return row.notes.has(REPLACES) || row.notes.has(REPLACED_BY);
 }
 
-/** Source: `AvailableCoins`, except for what depends on keys. */
+/** Source: `AvailableCoins`, except for conditions that depend on keys. */
 export function fittingCoins(ledger: Ledger, options: BalanceOptions, filter: CoinFilter): OwnCoin[] {
   const coins: OwnCoin[] = [];
   for (const coin of ownCoins(ledger, options, ledger.unspentOutputs(filter.destinations))) {
@@ -170,7 +171,7 @@ export function fittingCoins(ledger: Ledger, options: BalanceOptions, filter: Co
   return coins;
 }
 
-/** In the order in which the reference has coins: by the bytes of the transaction id in wire order, then by number. */
+/** Sorts coins like the reference: by transaction id in wire order, then by output number. */
 export function inIdOrder(coins: readonly OwnCoin[]): OwnCoin[] {
   return coins
     .map((coin) => ({ coin, id: txKeyOf(coin.key), n: outputNumber(coin.key) }))

@@ -1,4 +1,4 @@
-/** The wallet's transactions by the block that their rows name: one that holds them, or that they conflict with. */
+/** The wallet's transactions by the block in their rows: the block that contains them or conflicts with them. */
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import type { Entry } from './entry.js';
 import { EntryLists } from './entryLists.js';
@@ -9,12 +9,12 @@ const ABANDONED_KEY = toLatin1(ABANDONED);
 
 export class BlockEntries {
   private readonly lists = new EntryLists();
-  /** The hash that was asked for last, with its key: those that follow one another often name the same block. */
+  /** Cache: the last requested hash with its key. Successive transactions often have the same block. */
   private latest = { key: NO_BLOCK_KEY, hash: NO_BLOCK };
 
   /**
-   * The hash that a key (a byte a character) stands for, as entries are to keep it: the same object for all that name a block,
-   * `NO_BLOCK` or `ABANDONED` for those.
+   * The hash for a key (latin1) that entries should store: one shared object for each block, also for `NO_BLOCK` and
+   * `ABANDONED`.
    */
   hash(key: string): Bytes {
     if (key === this.latest.key) return this.latest.hash;
@@ -48,7 +48,7 @@ export class BlockEntries {
   }
 }
 
-/** Bytes that keep no more memory alive than their own. */
+/** A copy that does not keep a larger buffer alive. */
 function ownCopy(key: string): Bytes {
   return Uint8Array.prototype.slice.call(fromLatin1(key));
 }

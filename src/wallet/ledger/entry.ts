@@ -2,31 +2,31 @@
 import type { Bytes } from '../../util/bytes.js';
 import type { TxRecord } from './txRecord.js';
 
-/** What a transaction has come to. */
+/** State of a transaction. */
 export type EntryState =
   /** In a block of the active chain. */
   | 'confirmed'
-  /** In no block, with nothing that speaks against it. */
+  /** Not in a block, and not in conflict with one. */
   | 'unconfirmed'
-  /** Another that spends the same is in a block of the active chain. */
+  /** Another transaction that spends the same output is in a block of the active chain. */
   | 'conflicted'
-  /** The owner does not wait for it any more. */
+  /** The owner has abandoned it. */
   | 'abandoned';
 
-/** An output that is the wallet's, or watched. */
+/** An output that the wallet owns or watches. */
 export interface OwnOutput {
   readonly n: number;
   readonly valueSat: bigint;
   /** `MINE` flags. */
   readonly mine: number;
-  /** `destinationKey` of where it pays to, behind a claim; empty for what has none. */
+  /** `destinationKey` of the receiver, also of a claim or support; empty without a destination. */
   readonly to: string;
-  /** Whether its script is the destination's own, and neither has a claim nor shows the key. */
+  /** Whether its script is the standard script of the destination, without a claim and not a bare public key. */
   readonly isPlain: boolean;
 }
 
 export interface Entry {
-  /** Id in wire order, a byte a character. */
+  /** Id in wire order, latin1. */
   readonly key: string;
   /** Data of the row; replaced as a whole. */
   row: Omit<TxRecord, 'tx'>;
@@ -35,29 +35,29 @@ export interface Entry {
   readonly blockHash: Bytes;
   readonly blockIndex: number;
   state: EntryState;
-  /** The height of the block that holds it or that it conflicts with, −1 without one in the active chain. */
+  /** The height of the block that contains it or conflicts with it; −1 without one in the active chain. */
   height: number;
   inMempool: boolean;
   readonly isCoinbase: boolean;
   /** Whether its row has a witness. */
   hasWitness: boolean;
-  /** Height or time before which it cannot be in a block; 0 when it never waits. */
+  /** Height or time before which it cannot be mined; 0 if there is no limit. */
   readonly lockTime: number;
   readonly inputs: readonly string[];
-  /** How many outputs it has, the wallet's and others'. */
+  /** Number of outputs, including those of others. */
   readonly outputCount: number;
-  /** Whether a claim or support is among the outputs that are not the wallet's to spend. */
+  /** Whether an output that the wallet cannot spend has a claim or support. */
   hasForeignStake: boolean;
   outputs: readonly OwnOutput[];
 }
 
-/** Some entries in an order; an array is such. */
+/** A sequence of entries, such as an array. */
 export interface EntrySequence {
   readonly length: number;
   at(place: number): Entry | undefined;
 }
 
-/** An entry that is in memory as a whole. */
+/** An entry that is completely in memory. */
 export class HeldEntry implements Entry {
   readonly key: string;
   row: Entry['row'];
@@ -97,13 +97,13 @@ export class HeldEntry implements Entry {
   }
 }
 
-/** What the ledger holds of a transaction apart from its row. */
+/** Data of a transaction in the ledger, apart from the row. */
 export type TxSummary = Pick<
   Entry,
   'isCoinbase' | 'hasWitness' | 'lockTime' | 'inputs' | 'outputCount' | 'hasForeignStake' | 'outputs'
 >;
 
-/** The key of an output: id and number, a byte a character. Source: the wire form of an outpoint. */
+/** The key of an output: txid and number as a latin1 string. Source: the wire format of an outpoint. */
 export function outputKey(txKey: string, n: number): string {
   return txKey + String.fromCharCode(n & 0xff, (n >>> 8) & 0xff, (n >>> 16) & 0xff, n >>> 24);
 }

@@ -1,7 +1,7 @@
 /**
- * The wallet's transactions, and where to find them: by id, block, destination, in the order in which they came, those
- * in no block, those with claims. In a wallet that was opened with its image most of them are in columns (`sleepingTxs.ts`), the
- * others in memory. A transaction is loaded into memory before it changes (`wake`). `ledger.ts` owns the rules for their state.
+ * The wallet's transactions with indexes by id, block, destination and order of arrival, and of unconfirmed ones and those
+ * with claims. In a wallet opened from its image most of them are in columns (`sleepingTxs.ts`), the others in memory. A
+ * transaction is loaded into memory before it changes (`wake`). `ledger.ts` owns the rules for their state.
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { PrefixFilter } from '../../util/prefixFilter.js';
@@ -25,7 +25,7 @@ export class EntryIndex {
   readonly spent = new SpentOutputs(this.held, this.ids);
   private readonly blocks = new BlockEntries();
   private readonly destinations = new EntryLists();
-  /** By the deprecated account that pays; the unnamed one is that of nearly all, and not there. */
+  /** Entries by the deprecated account that paid. The unnamed account, which nearly all have, is left out. */
   readonly byPayer = new EntryLists();
   /** Entries outside the active chain. */
   readonly loose = new Set<Entry>();
@@ -47,13 +47,13 @@ export class EntryIndex {
     return this.held.has(key) || (this.sleeping !== null && this.sleeping.find(key) >= 0);
   }
 
-  /** All, in no order. */
+  /** All entries, in no order. */
   *all(): Generator<Entry> {
     if (this.sleeping !== null) yield* this.sleeping.all();
     yield* this.held.values();
   }
 
-  /** Entries in memory, which include all that may change. */
+  /** Entries in memory, which include all that can change. */
   awake(): IterableIterator<Entry> {
     return this.held.values();
   }
@@ -64,7 +64,7 @@ export class EntryIndex {
     yield* this.spent.spentKeys();
   }
 
-  /** Begins with transactions that are in columns; there are no others yet. `ids`: what `ids` had. */
+  /** Starts with transactions in columns. Call it before others are added. */
   begin(sleeping: SleepingTxs): void {
     this.sleeping = sleeping;
     this.spent.begin(sleeping);
@@ -76,17 +76,17 @@ export class EntryIndex {
     return this.sleeping?.payments ?? null;
   }
 
-  /** Whether none of those in columns has left. */
+  /** Whether all transactions in columns are still unchanged. */
   get isAsItBegan(): boolean {
     return this.sleeping !== null && this.sleeping.size === this.sleeping.txs.count;
   }
 
-  /** Whether those in columns are in the blocks in which they were. */
+  /** Whether the transactions in columns are still in the same blocks. */
   standsIn(heightOf: (hash: Bytes) => number): boolean {
     return this.sleeping === null || this.sleeping.standsIn(heightOf);
   }
 
-  /** Brings an entry to memory, where it can change. */
+  /** Loads an entry into memory, so that it can change. */
   wake(entry: Entry): void {
     const row = this.sleeping?.rowOf(entry) ?? -1;
     if (row < 0) return;
@@ -95,7 +95,7 @@ export class EntryIndex {
     this.spent.addSpender(entry);
   }
 
-  /** The same of all. */
+  /** Loads all entries into memory. */
   *wakeAll(): Slices<void> {
     if (this.sleeping === null) return;
     for (const entry of inSteps(this.sleeping.all())) {
@@ -104,22 +104,22 @@ export class EntryIndex {
     }
   }
 
-  /** All, the first that came first. */
+  /** All entries, the earliest first. */
   inOrder(): OrderedEntries {
     return this.order.ready();
   }
 
-  /** Places in the order have changed. */
+  /** The order must be computed again. */
   reorder(): void {
     this.order.forget();
   }
 
-  /** Finds the order of all again. */
+  /** Computes the order of all entries. */
   sort(): Slices<void> {
     return this.order.sort();
   }
 
-  /** Entries whose rows name a block. */
+  /** Entries whose rows have this block. */
   inBlock(hash: Bytes): Entry[] {
     const held = this.blocks.of(hash);
     const asleep = this.sleeping?.txs.inBlock(toLatin1(hash));
@@ -133,7 +133,7 @@ export class EntryIndex {
     return count;
   }
 
-  /** The hash of a block as entries keep it (`BlockEntries.hash`). */
+  /** The hash of a block as entries store it (`BlockEntries.hash`). */
   blockHash(key: string): Bytes {
     return this.blocks.hash(key);
   }
@@ -146,7 +146,7 @@ export class EntryIndex {
     return asleep.length === 0 ? held : [...asleep, ...held];
   }
 
-  /** A `destinationKey` as an entry in memory has it, where one does. */
+  /** The stored string that equals a `destinationKey`, if there is one. */
   keptDestination(key: string): string {
     return this.destinations.first(key)?.outputs.find(({ to }) => to === key)?.to ?? key;
   }
@@ -178,7 +178,7 @@ export class EntryIndex {
     this.spent.remove(entry);
   }
 
-  /** Forgets a transaction whose row is gone or another. */
+  /** Removes a transaction whose row was deleted or changed. */
   unload(key: string): void {
     const held = this.held.get(key);
     if (held !== undefined) return this.remove(held);
@@ -189,7 +189,7 @@ export class EntryIndex {
     this.order.forget();
   }
 
-  /** Gives an entry another row. */
+  /** Sets the row of an entry. */
   setRow(entry: Entry, row: Entry['row']): void {
     this.wake(entry);
     this.blocks.remove(entry);
@@ -201,7 +201,7 @@ export class EntryIndex {
     if (payer !== '') this.byPayer.add(payer, entry);
   }
 
-  /** Other outputs of an entry are the wallet's. */
+  /** Sets the own outputs of an entry. */
   setOutputs(entry: Entry, outputs: readonly OwnOutput[], hasForeignStake: boolean): void {
     this.wake(entry);
     this.dropOutputs(entry);

@@ -1,4 +1,4 @@
-/** Transactions by something that several share: the block that they name, a destination that they pay to. */
+/** Transactions by a shared property, such as their block or a destination. */
 import type { Entry } from './entry.js';
 
 const NONE: readonly Entry[] = [];
@@ -7,7 +7,7 @@ export class EntryLists {
   /** Entries by key; a single entry is stored without a list. */
   private readonly lists = new Map<string, Entry | Entry[]>();
 
-  /** In the order in which they were added; not to be changed. */
+  /** Entries in the order in which they were added. The caller must not change the list. */
   of(key: string): readonly Entry[] {
     const known = this.lists.get(key);
     if (known === undefined) return NONE;
@@ -19,7 +19,7 @@ export class EntryLists {
     return Array.isArray(known) ? known[0] : known;
   }
 
-  /** Twice in a row counts once; otherwise an entry must not be there yet. */
+  /** Adding the same entry twice in a row is ignored; otherwise it must not be in the list. */
   add(key: string, entry: Entry): void {
     const known = this.lists.get(key);
     if (known === undefined) this.lists.set(key, entry);

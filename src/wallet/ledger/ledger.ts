@@ -1,7 +1,8 @@
 /**
- * The transactions of a wallet and what they have come to: which are in blocks, which conflict, what is spent. Follows the
- * chain and the mempool one event at a time. Owns no keys and no coin selection, and moves no money. Changes go to memory at
- * once and to disk with the batch. Reading is `ledgerReader.ts`. Source: lbrycrd wallet/wallet.cpp.
+ * The transactions of a wallet and their states: which are in blocks, which conflict, and which outputs are spent. It
+ * applies events of the chain and the mempool one by one. It has no keys, selects no coins and sends no transactions.
+ * Changes are applied to memory at once, and to disk with the batch. Queries are in `ledgerReader.ts`. Source: lbrycrd
+ * wallet/wallet.cpp.
  */
 import type { Transaction } from '../../primitives/transaction.js';
 import { fromHex, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -39,7 +40,7 @@ export class Ledger extends LedgerReader {
   private readonly others = new OtherDestinations();
   private readonly summarizer: TxSummarizer;
   private mayOwnMore = false;
-  /** What the wallet was opened with, where it was not with all rows. */
+  /** The image from which the wallet was opened; null if all rows were loaded. */
   private image: { readonly columns: Columns; readonly notes: LedgerNotes } | null = null;
   private isLoaded = false;
 
@@ -48,21 +49,21 @@ export class Ledger extends LedgerReader {
     this.summarizer = new TxSummarizer(port, (key) => this.index.keptDestination(key), this.others);
   }
 
-  /** Whether a transaction takes anything from the wallet. */
+  /** Whether a transaction spends an output of the wallet. */
   private spendsOwn(inputs: readonly string[]): boolean {
     return inputs.some((input) => this.output(input) !== undefined);
   }
 
   // Taking in.
 
-  /** Takes in a row of the disk and the id in its key. Order of rows does not matter; `loaded` comes after the last. */
+  /** Loads a row with the id from its key. The order of rows does not matter. Call `loaded` after the last. */
   load(bytes: Buffer, txKey: string): void {
     const reader = new Reader(bytes);
     const summary = this.summarizer.read(reader);
     this.enter(txKey, summary, this.readDetails(reader));
   }
 
-  /** What follows the transaction in a row. */
+  /** Parses the part of a row after the transaction. */
   private readDetails(reader: Reader): Entry['row'] {
     return parseTxDetails(reader, () => {
       const at = reader.offset;
@@ -72,8 +73,8 @@ export class Ledger extends LedgerReader {
   }
 
   /**
-   * Begins with what an image of the wallet has, before anything else; false if it has none. What changed since comes with
-   * `load` and `unload`, and `loaded` after the last. Takes the columns over.
+   * Starts with the data of a wallet image; call it first. Newer rows then follow with `load` and `unload`, and `loaded`
+   * after the last. The columns must not be used by the caller afterwards.
    */
   begin(columns: Columns, notes: LedgerNotes): void {
     this.image = { columns, notes };
@@ -89,18 +90,18 @@ export class Ledger extends LedgerReader {
     );
     for (const id of notes.loose) {
       const key = toLatin1(fromHex(id));
-      // It may be gone since: then `unload` comes for it.
+      // The row may have been deleted since; `unload` is then called for it.
       const bytes = this.rows.find(key);
       if (bytes !== undefined) this.load(bytes, key);
     }
   }
 
-  /** A row that an image reports is gone or another. */
+  /** A row of the image was deleted or changed. */
   unload(txKey: string): void {
     this.index.unload(txKey);
   }
 
-  /** What an image of the wallet is to have. Null before `loaded`, and where it would not be true. */
+  /** Data of the ledger for a wallet image. Null before `loaded`, and while the data is not consistent. */
   *imageParts(
     paysToPool: (to: string) => boolean,
   ): Slices<{ readonly columns: Columns; readonly notes: LedgerNotes } | null> {
@@ -113,9 +114,9 @@ export class Ledger extends LedgerReader {
     this.nextOrderPos = Number(new Reader(value).i64());
   }
 
-  /** Works out what all transactions have come to. Those without a place in the order get one, by time. */
+  /** Computes the states of all transactions. Those without a position in the order get one by time. */
   *loaded(batch: WalletBatch): Slices<void> {
-    // Where the image's chain is the chain still, what it reports stands.
+    // If the chain of the image is still active, its states are valid.
     if (!this.standsIn((hash) => this.port.heightOf(hash))) yield* this.index.wakeAll();
     const unplaced: Entry[] = [];
     for (const entry of inSteps(this.index.awake())) {
@@ -131,7 +132,7 @@ export class Ledger extends LedgerReader {
     }
     yield* this.settleAll();
     yield* this.index.sort();
-    // What spends an output of a conflicted transaction conflicts with the same block.
+    // A transaction that spends an output of a conflicted one conflicts with the same block.
     for (const entry of inSteps(this.index.awake())) {
       if (entry === null) yield;
       else if (entry.state === 'conflicted')
@@ -140,7 +141,7 @@ export class Ledger extends LedgerReader {
     this.isLoaded = true;
   }
 
-  /** Whether the settled transactions of the image are in the blocks in which they were. */
+  /** Whether the settled transactions of the image are still in the same blocks. */
   private standsIn(heightOf: (hash: Bytes) => number): boolean {
     if (this.image === null) return true;
     const { tip } = this.image.notes;
@@ -152,19 +153,19 @@ export class Ledger extends LedgerReader {
     return this.standsIn(heightOf) ? this.index.awake() : this.index.all();
   }
 
-  /** Works out all states of those in memory from their rows, and what is unspent. */
+  /** Computes the states of all entries in memory from their rows, and the unspent outputs. */
   private *settleAll(): Slices<void> {
     this.loose.clear();
     let [hash, height]: [Bytes | null, number] = [null, -1];
     for (const entry of inSteps(this.index.awake())) {
       if (entry === null) {
         yield;
-        // The chain may be another one since.
+        // The chain may have changed meanwhile.
         hash = null;
         continue;
       }
       const { row } = entry;
-      // Those that follow one another often name the same block.
+      // Successive transactions often have the same block.
       if (row.blockHash !== hash) [hash, height] = [row.blockHash, this.namedHeight(row)];
       entry.state = stateOf(row, height);
       entry.height = height;
@@ -175,7 +176,7 @@ export class Ledger extends LedgerReader {
     this.touch(null);
   }
 
-  /** The next place in the order of all. */
+  /** Allocates the next position in the order of all transactions. */
   takeOrderPos(batch: WalletBatch): number {
     const position = this.nextOrderPos++;
     batch.putLast(recordKey('orderposnext'), new Writer(8).i64(BigInt(this.nextOrderPos)).finish());
@@ -194,31 +195,31 @@ export class Ledger extends LedgerReader {
     return facts.summary(this.port.mineRevision, (bytes) => this.summarizer.read(new Reader(bytes)));
   }
 
-  /** Works out ahead what `add` will ask of a transaction. Nothing has changed then. */
+  /** Computes in advance the data that `add` needs. It does not change the ledger. */
   prepare(facts: TxFacts): void {
     this.summaryOf(facts);
     const entry = this.index.get(facts.key);
     if (entry?.hasWitness === true) facts.stored = { entry, bytes: this.rows.txBytes(entry) };
   }
 
-  /** The hash of a block as entries keep it. */
+  /** The hash of a block as entries store it. */
   private keptHash(hash: Bytes): Bytes {
     return this.index.blockHash(toLatin1(hash));
   }
 
-  /** Gives an entry another row, and works out what it has come to by it. */
+  /** Sets the row of an entry and computes its state. */
   private place(entry: Entry, row: Entry['row']): void {
     this.index.setRow(entry, row);
     this.settle(entry);
   }
 
-  /** Works out a state from the row. */
+  /** Computes the state from the row. */
   private settle(entry: Entry): void {
     const height = this.namedHeight(entry.row);
     this.setState(entry, stateOf(entry.row, height), height);
   }
 
-  /** The height of the block that a row names, −1 where that is none of the active chain. */
+  /** The height of the block in a row; −1 if that is not in the active chain. */
   private namedHeight({ blockHash }: Entry['row']): number {
     return blockHash === NO_BLOCK || blockHash === ABANDONED ? -1 : this.port.heightOf(blockHash);
   }
@@ -241,14 +242,14 @@ export class Ledger extends LedgerReader {
     this.rows.write(batch, entry, tx);
   }
 
-  /** What was written with a batch can be read from disk now. */
+  /** The rows of a batch are on disk and can be read from there. */
   committed(batch: WalletBatch): void {
     this.rows.committed(batch);
   }
 
   /**
-   * A transaction is in a block, or in the mempool (`place` null). Taken in when it pays to or spends of the wallet, or is
-   * known; answers it, or null. Source: `AddToWalletIfInvolvingMe`, `AddToWallet`.
+   * Adds or updates a transaction in a block, or in the mempool (`place` null). Returns its entry, or null if it is unknown
+   * and neither pays to the wallet nor spends its outputs. Source: `AddToWalletIfInvolvingMe`, `AddToWallet`.
    */
   add(
     batch: WalletBatch,
@@ -294,7 +295,7 @@ export class Ledger extends LedgerReader {
     return entry;
   }
 
-  /** Whether an entry is known as in that block at that place, so that `add` would change nothing. */
+  /** Whether the entry is already known at that position of that block, so that `add` would not change anything. */
   isSettled(
     entry: Entry,
     { blockHash, index }: Pick<Place, 'blockHash' | 'index'>,
@@ -312,7 +313,7 @@ export class Ledger extends LedgerReader {
     return this.mayOwnMore ? null : this.index.settledPayments;
   }
 
-  /** A transaction that differs from an earlier one only in how it is signed has what that is known for. Source: `SyncMetaData`. */
+  /** Copies the owner's notes from an earlier transaction that differs only in its signatures. Source: `SyncMetaData`. */
   private takeOverNotes(entry: Entry, tx: Transaction): void {
     const [first] = this.conflictsOf(entry).sort((a, b) => a.orderPos - b.orderPos);
     if (first === undefined || !isSame(unsignedId(tx), unsignedId(this.transaction(first)))) return;
@@ -336,7 +337,7 @@ export class Ledger extends LedgerReader {
     if (isFromMe && !row.isFromMe) next = { ...next, isFromMe: true };
     const summary = this.summaryOf(facts);
     const gainsWitness = summary.hasWitness && !entry.hasWitness;
-    // Without a witness there is one form of it; of others the first that was seen is kept.
+    // A transaction without witness has one serialization. With witness, the first one received is stored.
     const stored = facts.stored?.entry === entry ? facts.stored.bytes : undefined;
     const bytes = entry.hasWitness ? stored : facts.bytes;
     if (gainsWitness) {
@@ -345,7 +346,7 @@ export class Ledger extends LedgerReader {
     }
     if (next === row) this.settle(entry);
     else this.place(entry, next);
-    // Keys may have come since it was looked at.
+    // Keys may have been added since its outputs were checked.
     this.setOutputs(entry, summary);
     if (next !== row || gainsWitness) this.write(batch, entry, bytes);
   }
@@ -356,7 +357,7 @@ export class Ledger extends LedgerReader {
 
   // What happens to what is known.
 
-  /** A block was taken back: what it held waits again, and what conflicted with it does not any more. */
+  /** A block was disconnected: its transactions are unconfirmed again, and conflicts with it end. */
   *disconnect(blockHash: Bytes): Slices<void> {
     for (const entry of this.index.inBlock(blockHash)) {
       const { state } = entry;
@@ -366,7 +367,7 @@ export class Ledger extends LedgerReader {
     }
   }
 
-  /** A block is in the active chain again (or for the first time): rows that name it count again. */
+  /** A block was connected (again): rows with this block are valid (again). */
   *reconnect(blockHash: Bytes): Slices<void> {
     for (const entry of this.index.inBlock(blockHash)) {
       const { state } = entry;
@@ -387,7 +388,7 @@ export class Ledger extends LedgerReader {
   }
 
   /**
-   * A block has something that speaks against a transaction, and so against all that spends of it. Source:
+   * A block conflicts with a transaction, and so with all its descendants. Source:
    * `MarkConflicted`.
    */
   private markConflicted(batch: WalletBatch, first: Entry, blockHash: Bytes): void {
@@ -399,7 +400,7 @@ export class Ledger extends LedgerReader {
     for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
       if (seen.has(entry)) continue;
       seen.add(entry);
-      // Of several blocks the one that lies deepest counts.
+      // If several blocks conflict, the deepest one is recorded.
       if (depth >= this.depth(entry)) continue;
       this.place(entry, { ...entry.row, blockHash: this.keptHash(blockHash), index: -1 });
       this.write(batch, entry);
@@ -412,7 +413,7 @@ export class Ledger extends LedgerReader {
     return entry.state !== 'abandoned' && this.depth(entry) === 0 && !entry.inMempool;
   }
 
-  /** Gives a transaction up, and all that spends of it: what it spends can be spent again. Source: `AbandonTransaction`. */
+  /** Abandons a transaction and its descendants, so that their inputs can be spent again. Source: `AbandonTransaction`. */
   abandon(batch: WalletBatch, first: Entry): void {
     const waiting = [first];
     const seen = new Set<Entry>();
@@ -434,7 +435,7 @@ export class Ledger extends LedgerReader {
     this.write(batch, entry);
   }
 
-  /** Gives a transaction what was known of it once: all data that the chain does not have. */
+  /** Restores the data of a transaction that only the wallet has, not the chain. */
   restore(
     batch: WalletBatch,
     entry: Entry,
@@ -446,7 +447,7 @@ export class Ledger extends LedgerReader {
     this.write(batch, entry);
   }
 
-  /** Forgets transactions (`removeprunedfunds`, `-zapwallettxes`). */
+  /** Deletes transactions (`removeprunedfunds`, `-zapwallettxes`). */
   remove(batch: WalletBatch, entry: Entry): void {
     this.changes++;
     this.touchFamily(entry);
@@ -455,19 +456,19 @@ export class Ledger extends LedgerReader {
   }
 
   /**
-   * A key or script came by which outputs to these hashes (of 20 or 32 bytes) can be the wallet's; null if any output can.
+   * A key or script was added. Outputs to these hashes (20 or 32 bytes) may now be the wallet's; null if any output may.
    */
   keysCame(hashes: readonly Bytes[] | null): void {
     if (this.size > 0 && (hashes === null || hashes.some((hash) => this.others.has(hash))))
       this.mayOwnMore = true;
   }
 
-  /** Whether keys or scripts came by which known outputs may be the wallet's that were not before. */
+  /** Whether known outputs may have become the wallet's by added keys or scripts. */
   get isOutdated(): boolean {
     return this.mayOwnMore;
   }
 
-  /** Looks at the outputs of all transactions again where `isOutdated`. */
+  /** Checks the outputs of all transactions again if `isOutdated`. */
   *reconsiderOutputs(): Slices<void> {
     if (!this.mayOwnMore) return;
     this.mayOwnMore = false;
@@ -495,7 +496,7 @@ function isSame(a: Bytes, b: Bytes): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** What a row says, where the block that it names is at this height. */
+/** The state according to a row, if its block is at this height. */
 function stateOf({ blockHash, index }: Entry['row'], height: number): EntryState {
   if (blockHash === ABANDONED) return 'abandoned';
   if (height < 0) return 'unconfirmed';

@@ -1,7 +1,7 @@
 /**
  * The part of the ledger in a wallet image (`store/walletImage.ts`): settled transactions as columns, the ids of the others, and
- * values that are expensive to recompute. Owns the rule when no image is made: when the node's chain differs from the chain that
- * the ledger has followed.
+ * values that are expensive to recompute. No image is written while the node's chain differs from the chain that the ledger
+ * has followed.
  */
 import { fromLatin1, toHex, type Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
@@ -17,7 +17,7 @@ export interface LedgerNotes {
   readonly nextOrderPos: number;
   readonly idCount: number;
   readonly otherCount: number;
-  /** The highest block that holds a settled transaction, in hex; null without any. */
+  /** The highest block with a settled transaction, in hex; null without one. */
   readonly tip: { readonly hash: string; readonly height: number } | null;
   /** Ids of transactions that are not settled, in hex. */
   readonly loose: readonly string[];
@@ -46,7 +46,7 @@ export function* ledgerImage(
   const settled = asBefore ? [] : yield* settledOf(source);
   if (settled === null) return null;
   const tip = asBefore ? before.notes.tip : tipOf(settled);
-  // What the chain is now may be another than what the ledger has followed.
+  // The node's chain may differ from the chain that the ledger has followed.
   if (tip !== null && source.port.heightOf(Buffer.from(tip.hash, 'hex')) !== tip.height) return null;
   const columns = asBefore
     ? { ...before.columns, ownLeft: index.spent.leftInColumns }
@@ -62,7 +62,7 @@ export function* ledgerImage(
   };
 }
 
-/** All settled transactions; null if one is not where it should be. */
+/** All settled transactions; null if one is not in the expected block. */
 function* settledOf({ index, port }: LedgerSource): Slices<Entry[] | null> {
   const settled: Entry[] = [];
   let last: { hash: Bytes; height: number } | null = null;

@@ -1,6 +1,6 @@
 /**
- * What a wallet knows of its transactions, for reading: which there are, how deep they lie, what spends what. How it changes is
- * `ledger.ts`'s. Source: lbrycrd wallet/wallet.cpp.
+ * Read access to the transactions of a wallet: the list, their depths, and the spends. Changes are in `ledger.ts`. Source:
+ * lbrycrd wallet/wallet.cpp.
  */
 import type { Transaction } from '../../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
@@ -12,7 +12,7 @@ import type { SettledCoin } from './spentOutputs.js';
 import type { TxRecord } from './txRecord.js';
 import { TxRows } from './txRows.js';
 
-/** Notified of each changed or removed entry; of null when any may have changed. */
+/** Called with each changed or removed entry; with null if any entry may have changed. */
 export type EntryWatcher = (entry: Entry | null) => void;
 
 export abstract class LedgerReader {
@@ -20,7 +20,7 @@ export abstract class LedgerReader {
   protected readonly index = new EntryIndex();
   protected readonly spent = this.index.spent;
   protected readonly rows: TxRows;
-  /** Goes up with every change. */
+  /** Incremented by every change. */
   protected changes = 0;
   private readonly watchers = new Set<EntryWatcher>();
 
@@ -33,17 +33,17 @@ export abstract class LedgerReader {
     return this.index.size;
   }
 
-  /** Height of the tip that the wallet has followed the chain to. */
+  /** Height up to which the wallet has followed the chain. */
   get followedHeight(): number {
     return this.port.height;
   }
 
-  /** Changes with everything that balances and lists depend on, except for the address book and the clock. */
+  /** Changes with all data on which balances and lists depend, except for the address book and the clock. */
   get revision(): string {
     return `${this.changes} ${this.port.height}`;
   }
 
-  /** For as long as the wallet is open. What is notified of an entry must not change any. */
+  /** Subscribes until the wallet is closed. A watcher must not change entries. */
   watch(watcher: EntryWatcher): void {
     this.watchers.add(watcher);
   }
@@ -52,7 +52,7 @@ export abstract class LedgerReader {
     for (const watcher of this.watchers) watcher(entry);
   }
 
-  /** The same for what depends on its outputs too: those that spend them. */
+  /** The same for an entry and its spenders, which depend on its outputs. */
   protected touchFamily(entry: Entry): void {
     if (this.watchers.size === 0) return;
     this.touch(entry);
@@ -67,17 +67,18 @@ export abstract class LedgerReader {
     return this.index.get(key);
   }
 
-  /** All, in no order. A caller that looks at each entry reads each: a list of some is better where there is one. */
+  /** All entries, in no order. Accessing all of them reads all rows; use a list of some entries if possible. */
   all(): Iterable<Entry> {
     return this.index.all();
   }
 
   /**
-   * Before `loaded`: those that may be in no block of the active chain. `heightOf`: height of a block there, −1 for others.
+   * Before `loaded`: entries that may not be in a block of the active chain. `heightOf`: height of a block in it, −1 for
+   * others.
    */
   abstract doubtful(heightOf: (hash: Bytes) => number): Iterable<Entry>;
 
-  /** All, the first that came first. */
+  /** All entries, the earliest first. */
   inOrder(): OrderedEntries {
     return this.index.inOrder();
   }
@@ -92,7 +93,7 @@ export abstract class LedgerReader {
     for (const entry of this.index.inBlock(blockHash)) if (entry.state === 'confirmed') yield entry;
   }
 
-  /** How many name a block, as what holds them or what they conflict with. */
+  /** Number of entries with this block, confirmed or in conflict with it. */
   countIn(blockHash: Bytes): number {
     return this.index.countInBlock(blockHash);
   }
@@ -108,14 +109,14 @@ export abstract class LedgerReader {
   }
 
   /**
-   * Those with an output that holds a claim or support, the first that came first. Without `spent` only where such an output is
-   * not spent, as far as the wallet knows.
+   * Entries with a claim or support in an output, the earliest first. Without `spent` only those with such an unspent
+   * output, as far as the wallet knows.
    */
   withStakes(spent: boolean): readonly Entry[] {
     return this.index.stakes(spent);
   }
 
-  /** Output keys of what is the wallet's and not spent, with the output; with destinations only what pays to one of these. */
+  /** Unspent outputs of the wallet with their keys; with `destinations` only outputs to these. */
   unspentOutputs(
     destinations: ReadonlySet<string> | null = null,
   ): IterableIterator<[key: string, output: OwnOutput]> {
@@ -123,8 +124,8 @@ export abstract class LedgerReader {
   }
 
   /**
-   * All of `unspentOutputs` in two parts: those of settled transactions as what balances ask of them, without an entry of each, and
-   * the others.
+   * All of `unspentOutputs` in two parts: outputs of settled transactions with only the data for balances, without creating
+   * entries; and the others.
    */
   unspentParts(): {
     readonly settled: Iterable<SettledCoin>;
@@ -148,7 +149,7 @@ export abstract class LedgerReader {
     }
   }
 
-  /** The whole record of an entry, its transaction included. */
+  /** The whole record of an entry, including its transaction. */
   record(entry: Entry): TxRecord {
     return this.rows.record(entry);
   }
@@ -158,38 +159,38 @@ export abstract class LedgerReader {
   }
 
   /**
-   * Confirmations: blocks up to the tip, its own counted; 0 for what is in none; below 0 the same of a block that it
-   * conflicts with. Source: `GetDepthInMainChain`.
+   * Confirmations: blocks from its own to the tip. 0 if it is not in a block. Negative for a conflict: the number of
+   * confirmations of the conflicting block. Source: `GetDepthInMainChain`.
    */
   depth({ state, height }: Entry): number {
     if (state === 'confirmed') return this.port.height - height + 1;
     return state === 'conflicted' ? -(this.port.height - height + 1) : 0;
   }
 
-  /** An output of one of the wallet's transactions that is the wallet's too. */
+  /** An output of the wallet in one of its transactions. */
   output(key: string): OwnOutput | undefined {
     return this.spent.output(key);
   }
 
-  /** Whether a transaction of the wallet spends an output: in a block, or on its way. Source: `IsSpent`. */
+  /** Whether a confirmed or unconfirmed transaction of the wallet spends an output. Source: `IsSpent`. */
   isSpent(output: string): boolean {
     return this.spent.isSpent(output);
   }
 
-  /** Whether an output is the wallet's, or one that it spends too. */
+  /** Whether an output is the wallet's, or spent by one of its transactions. */
   concerns(output: string): boolean {
     return this.spent.concerns(output);
   }
 
   /**
-   * Whether a transaction, by its id in wire order at `start`, may be the wallet's, or one that the wallet's transactions spend
-   * of. False is certain.
+   * Whether a transaction, by its id in wire order at `start`, may be in the wallet, or be spent by one that is. False is
+   * certain.
    */
   mayKnow(bytes: Uint8Array, start: number): boolean {
     return this.index.ids.mayHave(bytes, start);
   }
 
-  /** The ids behind `mayKnow`: words of a `PrefixFilter`, others once a transaction came. */
+  /** The words of the `PrefixFilter` behind `mayKnow`. They change when a transaction is added. */
   get idWords(): Uint32Array {
     return this.index.ids.words;
   }
@@ -203,7 +204,7 @@ export abstract class LedgerReader {
     return this.spent.spendersOf(output);
   }
 
-  /** The wallet's other transactions that spend what this one spends. Source: `GetConflicts`. */
+  /** Other transactions of the wallet that spend an input of this one. Source: `GetConflicts`. */
   conflictsOf(entry: Entry): Entry[] {
     const found = new Set<Entry>();
     for (const input of entry.inputs) {
@@ -218,7 +219,7 @@ export abstract class LedgerReader {
     return this.spent.childrenOf(entry);
   }
 
-  /** What the inputs take from the wallet, by `MINE` flags. Source: `GetDebit`. */
+  /** Sum of the inputs that are the wallet's, by `MINE` flags. Source: `GetDebit`. */
   debit(entry: Entry, filter: number): bigint {
     let sum = 0n;
     for (const input of entry.inputs) {

@@ -1,5 +1,5 @@
 /**
- * The wallet's transactions in order of arrival. The columns have the order of their transactions, for which entries are made on
+ * The wallet's transactions in order of arrival. Transactions in columns are already ordered; their entries are created on
  * access.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
@@ -9,10 +9,10 @@ import type { SleepingTxs } from './sleepingTxs.js';
 export class OrderedEntries implements Iterable<Entry> {
   private readonly held: ReadonlyMap<string, Entry>;
   private sleeping: SleepingTxs | null = null;
-  /** Entries, or rows of `sleeping`, which may be removed since; null if the order must be recomputed. */
+  /** Entries, or rows of `sleeping`, which may have been removed since; null if the order must be computed again. */
   private found: (Entry | number)[] | null = null;
 
-  /** `held`: those in memory. */
+  /** `held`: the entries in memory. */
   constructor(held: ReadonlyMap<string, Entry>) {
     this.held = held;
   }
@@ -40,12 +40,12 @@ export class OrderedEntries implements Iterable<Entry> {
     return this;
   }
 
-  /** Finds the order in slices. */
+  /** Computes the order in slices. */
   *sort(): Slices<void> {
     this.found = this.merged(yield* sortedInSlices([...this.held.values()], byOrder));
   }
 
-  /** Puts entries in order among those in columns. */
+  /** Merges sorted entries in memory with those in columns. */
   private merged(held: readonly Entry[]): (Entry | number)[] {
     const { sleeping } = this;
     if (sleeping === null || sleeping.size === 0) return [...held];
@@ -69,7 +69,7 @@ export class OrderedEntries implements Iterable<Entry> {
     return this.ready().found!.length;
   }
 
-  /** The one at a place. */
+  /** The entry at a position. */
   at(place: number): Entry {
     const one = this.ready().found![place]!;
     if (typeof one !== 'number') return one;

@@ -1,7 +1,7 @@
 /**
- * Where the wallet's transactions pay to without the wallet being able to spend it: destinations of others and watched ones, each
- * by the first four bytes of its hash. When a key or script comes, this set says whether known transactions may pay to it. It may
- * hold more than there is (removed transactions, equal beginnings of hashes): that costs time and changes no answer.
+ * Set of destinations that the wallet's transactions pay to but the wallet cannot spend from, including watch-only ones. It
+ * stores the first four bytes of each hash. When a key or script is added, the set shows whether known transactions may pay
+ * to it. The set may contain too much (removed transactions, equal prefixes), which costs time but does not change results.
  */
 import type { Bytes } from '../../util/bytes.js';
 
@@ -17,7 +17,7 @@ export class OtherDestinations {
   private slots: Uint32Array = new Uint32Array(FIRST_SLOTS);
   private count = 0;
 
-  /** The marks as they lie, and how many there are, for `fill`. */
+  /** The raw table, and the number of marks in it, for `fill`. */
   get words(): Uint32Array {
     return this.slots;
   }
@@ -26,13 +26,13 @@ export class OtherDestinations {
     return this.count;
   }
 
-  /** Begins with marks that it takes over. */
+  /** Starts with the given table, which the caller must not use afterwards. */
   fill(words: Uint32Array, count: number): void {
     this.slots = words;
     this.count = count;
   }
 
-  /** `hash`: that of a destination, of 20 or 32 bytes. */
+  /** `hash`: hash of a destination, 20 or 32 bytes. */
   add(hash: Bytes): void {
     const value = mark(hash);
     const at = this.slotOf(value);
@@ -45,7 +45,7 @@ export class OtherDestinations {
     return this.count > 0 && this.slots[this.slotOf(mark(hash))] !== 0;
   }
 
-  /** Where a value is, or the empty slot where it would be put. Hashes are evenly spread as they are. */
+  /** The slot of a value, or the empty slot for it. Hashes are already evenly distributed. */
   private slotOf(value: number): number {
     const { slots } = this;
     let at = value & (slots.length - 1);

@@ -1,8 +1,8 @@
-/** Output keys by where the outputs pay to: most destinations have one, which takes no set. */
+/** Output keys by destination. Most destinations have one output, which is stored without a set. */
 export class OutputLists {
   private readonly lists = new Map<string, string | Set<string>>();
 
-  /** In the order in which they were added. */
+  /** Output keys in the order in which they were added. */
   of(to: string): Iterable<string> {
     const known = this.lists.get(to);
     return known === undefined ? [] : typeof known === 'string' ? [known] : known;

@@ -1,4 +1,4 @@
-/** Making columns (`packedTxs.ts`) of a wallet's transactions, as its image keeps them. Owns no rule. */
+/** Packs a wallet's transactions into columns (`packedTxs.ts`) for the wallet image. */
 import { enterSlot, slotsFor, wordAt, wordOf } from '../../util/hashSlots.js';
 import type { Slices } from '../../util/slices.js';
 import { MINE_STAKE } from '../keys/isMine.js';
@@ -16,15 +16,15 @@ import {
   type TxColumns,
 } from './packedTxs.js';
 
-/** Transactions packed between two pauses. */
+/** Transactions packed between two yields. */
 const STEP = 256;
 
-/** Things by number, and the numbers of the rows that share each. */
+/** Numbers distinct keys, and collects the rows that have each. */
 class Shared {
   readonly numbers = new Map<string, number>();
   private readonly pairs: number[] = [];
 
-  /** The number of a thing, which a row has. */
+  /** Returns the number of a key that a row has. */
   note(key: string, row: number): number {
     let number = this.numbers.get(key);
     if (number === undefined) this.numbers.set(key, (number = this.numbers.size));
@@ -32,20 +32,20 @@ class Shared {
     return number;
   }
 
-  /** Start of the rows of each transaction, and the rows, each once. */
+  /** For each number the start of its rows, and the distinct rows. */
   rows(): { starts: Uint32Array; rows: Uint32Array } {
     const { pairs } = this;
     const lists: number[][] = Array.from({ length: this.numbers.size }, () => []);
     for (let at = 0; at < pairs.length; at += 2) {
       const list = lists[pairs[at]!]!;
-      // Rows come in ascending order.
+      // Rows are added in ascending order.
       if (list[list.length - 1] !== pairs[at + 1]) list.push(pairs[at + 1]!);
     }
     return { starts: startsOf(lists.map((list) => list.length)), rows: Uint32Array.from(lists.flat()) };
   }
 }
 
-/** Start of each of some lists, one behind the other, and where the last ends. */
+/** Start offsets of concatenated lists, and the end of the last. */
 function startsOf(lengths: readonly number[]): Uint32Array {
   const starts = new Uint32Array(lengths.length + 1);
   for (const [at, length] of lengths.entries()) starts[at + 1] = starts[at]! + length;
@@ -73,7 +73,7 @@ export interface PackRules {
   isFinished(entry: Entry): boolean;
 }
 
-/** `entries`: settled ones, each with a place in the order. */
+/** Packs `entries`, which must be settled and have a position in the order. */
 export function* packTxs(entries: readonly Entry[], rules: PackRules): Slices<TxColumns> {
   const count = entries.length;
   const own = entries.map(({ outputs }) => outputs.length);

@@ -1,6 +1,6 @@
 /**
- * A settled transaction of the wallet that is read on access: its data is in columns (`packedTxs.ts`) and in its row on disk. After
- * `keep` all of it is in memory, and it can change.
+ * A settled transaction of the wallet that is read on access: its data is in columns (`packedTxs.ts`) and in its row on
+ * disk. After `keep` it is completely in memory and can change.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { Entry, EntryState, OwnOutput } from './entry.js';
@@ -20,7 +20,7 @@ export class PackedEntry implements Entry {
   readonly lockTime: number;
   readonly outputCount: number;
   hasForeignStake: boolean;
-  /** Whether it stands for itself. */
+  /** Whether all data is in memory, so that the columns are not used. */
   isKept = false;
   private readonly txs: PackedTxs;
   private readonly readRow: RowReader;
@@ -79,12 +79,12 @@ export class PackedEntry implements Entry {
     return this.knownRow?.index ?? this.txs.columns.places[this.at]!;
   }
 
-  /** Keeps no more of the row in memory, unless it stands for itself. */
+  /** Drops the cached row, unless all data is in memory. */
   forgetRow(): void {
     if (!this.isKept) this.knownRow = null;
   }
 
-  /** Reads all of it: from here on it stands for itself. */
+  /** Loads all data into memory; the columns are not used afterwards. */
   keep(): void {
     void [this.key, this.row, this.inputs, this.outputs];
     this.isKept = true;

@@ -15,28 +15,28 @@ export const HAS_WITNESS = 2;
 export const HAS_FOREIGN_STAKE = 4;
 /** What it spends no other transaction of the wallet spends, and it pays to no key in the pool. */
 export const IS_FINISHED = 8;
-/** In `ownMine`, beside the `MINE` flags. */
+/** Flag in `ownMine`, in addition to the `MINE` flags. */
 export const IS_PLAIN = 0x80;
 /** In `ownTo`: the output has no destination. */
 export const NO_DESTINATION = 0xffffffff;
 
-/** Rows are transactions, numbered from 0; own outputs are numbered over all rows, and inputs too. */
+/** Columns of transactions. Rows are transactions, numbered from 0. Own outputs and inputs are numbered over all rows. */
 export interface TxColumns {
   readonly ids: Uint8Array;
   readonly idSlots: Int32Array;
   readonly flags: Uint8Array;
   readonly heights: Int32Array;
-  /** Place in the block. */
+  /** Position in the block. */
   readonly places: Int32Array;
   readonly lockTimes: Uint32Array;
   readonly outputCounts: Uint32Array;
   readonly orderPos: Float64Array;
-  /** Rows, the one that came first is first. */
+  /** Rows in order of arrival. */
   readonly order: Uint32Array;
   /** Offsets of the inputs of each row, and the end of the last. */
   readonly inputStarts: Uint32Array;
   readonly inputs: Uint8Array;
-  /** Inputs by what they spend, except for those of coinbases. */
+  /** Hash slots of inputs by the spent output, without those of coinbases. */
   readonly inputSlots: Int32Array;
   readonly inputRows: Uint32Array;
   readonly ownStarts: Uint32Array;
@@ -45,12 +45,12 @@ export interface TxColumns {
   readonly ownMine: Uint8Array;
   /** Number of the destination. */
   readonly ownTo: Uint32Array;
-  /** 1 where nothing of the wallet spends it permanently. */
+  /** 1 if no settled transaction of the wallet spends it. */
   readonly ownLeft: Uint8Array;
   readonly ownRows: Uint32Array;
-  /** Own outputs that hold a claim or support. */
+  /** Numbers of own outputs with a claim or support. */
   readonly stakes: Uint32Array;
-  /** Start of the key of a destination (`destinationKey`), and where the last ends. */
+  /** Start of each destination (`destinationKey`), and the end of the last. */
   readonly toStarts: Uint32Array;
   readonly toBytes: Uint8Array;
   readonly toSlots: Int32Array;
@@ -86,7 +86,7 @@ export class PackedTxs {
     this.blockBytes = asBuffer(c.blocks);
   }
 
-  /** The row of a transaction by its id, a byte a character; −1 for none. */
+  /** The row of a transaction by its id (latin1); −1 for none. */
   find(key: string): number {
     return findText(this.columns.idSlots, this.columns.ids, ID_BYTES, key);
   }
@@ -119,7 +119,7 @@ export class PackedTxs {
     return found ?? NO_ROWS;
   }
 
-  /** The number of a row's own output, −1 if invalid of the wallet's. */
+  /** The number of a row's own output; −1 if the output is not the wallet's. */
   ownNumber(row: number, n: number): number {
     const { ownStarts, ownNumbers } = this.columns;
     for (let at = ownStarts[row]!; at < ownStarts[row + 1]!; at++) if (ownNumbers[at] === n) return at;
@@ -152,7 +152,7 @@ export class PackedTxs {
     return found;
   }
 
-  /** The number of a destination, −1 for one that no row pays to. */
+  /** The number of a destination; −1 if no row pays to it. */
   private findTo(destination: string): number {
     const { toSlots, toStarts, toBytes } = this.columns;
     const word = destinationWord(destination);
@@ -182,14 +182,14 @@ export class PackedTxs {
     }
   }
 
-  /** The rows that a block holds, by its hash, a byte a character. */
+  /** The rows of a block, by its hash (latin1). */
   inBlock(hash: string): Uint32Array {
     const { blockSlots, blocks, blockRows, blockRowStarts } = this.columns;
     const block = findText(blockSlots, blocks, ID_BYTES, hash);
     return block < 0 ? NONE : blockRows.subarray(blockRowStarts[block], blockRowStarts[block + 1]);
   }
 
-  /** The hash of the block that holds a row; a view. */
+  /** The hash of the block with this row; a view. */
   blockHash(row: number): Buffer {
     const at = this.columns.blockOf[row]! * ID_BYTES;
     return this.blockBytes.subarray(at, at + ID_BYTES);
@@ -203,5 +203,5 @@ export class PackedTxs {
 const NONE = new Uint32Array(0);
 const NO_ROWS: readonly number[] = [];
 
-/** The destination word of a destination its hash, which follows the kind. */
+/** The hash word of a destination: the start of its hash, after the type. */
 export const destinationWord = (destination: string): number => wordOf(destination, 1);

@@ -13,14 +13,14 @@ const MAX_ROWS = 4096;
 
 export class SleepingTxs {
   readonly txs: PackedTxs;
-  /** How many have not left. */
+  /** Number of rows that are still here. */
   size: number;
   /** 1 for removed rows: deleted, or in memory as entries. */
   private readonly left: Uint8Array;
   /** Those that a scan may skip. */
   readonly payments: SettledPayments;
   private readonly readRow: RowReader;
-  /** Entries by row, of those that someone looked at. */
+  /** Entries created on access, by row. */
   private readonly looked: (PackedEntry | undefined)[];
   /** Ring buffer of the most recently read rows. */
   private readonly withRows: PackedEntry[] = [];
@@ -39,7 +39,7 @@ export class SleepingTxs {
     };
   }
 
-  /** A row is read: that of an entry of before is kept no more. */
+  /** Records that an entry has its row in memory; the oldest such entry drops its row. */
   private noteRow(entry: PackedEntry): void {
     this.withRows[this.nextWithRow]?.forgetRow();
     this.withRows[this.nextWithRow] = entry;
@@ -50,7 +50,7 @@ export class SleepingTxs {
     return this.left[row] === 0;
   }
 
-  /** The row of a transaction that has not left, by its id; −1 for none. */
+  /** The row of a transaction that is still here, by its id; −1 for none. */
   find(key: string): number {
     const row = this.txs.find(key);
     return row >= 0 && this.has(row) ? row : -1;
@@ -61,17 +61,17 @@ export class SleepingTxs {
     return row < 0 ? undefined : this.entry(row, key);
   }
 
-  /** The entry of a row that has not left. */
+  /** The entry of a row that is still here. */
   entry(row: number, key: string | null = null): PackedEntry {
     return (this.looked[row] ??= new PackedEntry(this.txs, row, key, this.readRow));
   }
 
-  /** The row of an entry that is read from here and has not left, −1 for others. */
+  /** The row of an entry that is still here; −1 for others. */
   rowOf(entry: Entry): number {
     return entry instanceof PackedEntry && !entry.isKept ? entry.at : -1;
   }
 
-  /** The entry of a row that has not left, which is kept from here on and leaves. */
+  /** Loads the entry of a row into memory, and removes the row from here. */
   leave(row: number): PackedEntry {
     const entry = this.entry(row);
     entry.keep();
@@ -84,7 +84,7 @@ export class SleepingTxs {
     this.payments.kinds[row] = 0;
   }
 
-  /** A row is gone. */
+  /** Removes a deleted row. */
   drop(row: number): void {
     this.left[row] = 1;
     this.payments.kinds[row] = 0;
@@ -107,7 +107,7 @@ export class SleepingTxs {
     for (let row = 0; row < this.txs.count; row++) if (this.has(row)) yield this.txs.key(row);
   }
 
-  /** Whether each is in the block of the active chain in which it was. */
+  /** Whether each transaction is still in the same block of the active chain. */
   standsIn(heightOf: (hash: Bytes) => number): boolean {
     const { blocks, blockRows, blockRowStarts, heights } = this.txs.columns;
     for (let block = 0; block * ID_BYTES < blocks.length; block++) {

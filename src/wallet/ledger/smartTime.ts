@@ -1,18 +1,18 @@
 /**
- * Times by which transactions are in the order in which they came, though blocks tell other times. Source: lbrycrd
+ * Smart times of transactions: they follow the order of arrival, even if block times do not. Source: lbrycrd
  * wallet/wallet.cpp `ComputeTimeSmart`.
  */
 import type { Entry, EntrySequence } from './entry.js';
 
-/** Times so far in the future are taken for what they say. */
+/** Times up to this far in the future are accepted. */
 const TOLERATED_FUTURE_SEC = 300;
 
-/** When a transaction was made or came, in the order of all. Source: `GetTxTime`. */
+/** Time of creation or arrival of a transaction. Source: `GetTxTime`. */
 export function timeSecOf(row: Entry['row']): number {
   return row.timeSmartSec === 0 ? row.timeReceivedSec : row.timeSmartSec;
 }
 
-/** Times of all that has a place in the order, the latest place first. */
+/** Times of all items in the order, the latest position first. */
 export function* latestTimes(
   ordered: EntrySequence,
   moves: readonly { readonly orderPos: number; readonly timeSec: number }[],
@@ -26,7 +26,10 @@ export function* latestTimes(
   for (; m >= 0; m--) yield moves[m]!.timeSec;
 }
 
-/** The time of a transaction that is found in a block: the block's, but not before what came last and not after now. */
+/**
+ * The time of a transaction found in a block: the block's time, but not before the latest known transaction and not in the
+ * future.
+ */
 export function smartTime(blockTimeSec: number, nowSec: number, latest: Iterable<number>): number {
   for (const timeSec of latest) {
     if (timeSec > nowSec + TOLERATED_FUTURE_SEC) continue;

@@ -1,4 +1,4 @@
-/** Which outputs the wallet's transactions spend, and which of the wallet's own are left. */
+/** The outputs that the wallet's transactions spend, and the wallet's unspent outputs. */
 import type { PrefixFilter } from '../../util/prefixFilter.js';
 import { inSteps, type Slices } from '../../util/slices.js';
 import { MINE_STAKE } from '../keys/isMine.js';
@@ -7,10 +7,10 @@ import { OutputLists } from './outputLists.js';
 import { IS_COINBASE } from './packedTxs.js';
 import type { SleepingTxs } from './sleepingTxs.js';
 
-/** Output keys, each with its output. */
+/** Output keys with their outputs. */
 export type UnspentOutputs = Iterable<[key: string, output: OwnOutput]>;
 
-/** An unspent output of a settled transaction, with what balances ask of it; good until the next one. */
+/** An unspent output of a settled transaction, with the data for balances. The object is reused for the next output. */
 export interface SettledCoin {
   mine: number;
   valueSat: bigint;
@@ -25,30 +25,33 @@ export class SpentOutputs {
   private sleeping: SleepingTxs | null = null;
   /** 1 for each unspent own output of `sleeping`. */
   private sleepingLeft: Uint8Array = new Uint8Array(0);
-  /** By output: the transactions in memory that spend it, also for outputs of others. */
+  /** By output: keys of the transactions in memory that spend it. Also for outputs of others. */
   private readonly spenders = new Map<string, string | string[]>();
-  /** Outputs in memory that nothing of the wallet spends permanently, whatever their own transaction has come to. */
+  /**
+   * Own outputs in memory that no confirmed or unconfirmed transaction of the wallet spends, whatever the state of their own
+   * transaction.
+   */
   private readonly left = new Map<string, OwnOutput>();
-  /** The keys of those that hold a claim or support. */
+  /** Keys of unspent outputs with a claim or support. */
   private readonly leftStakes = new Set<string>();
   /** The keys of all of `left` by destination; null until first use. */
   private leftByDestination: OutputLists | null = null;
 
   private readonly ids: PrefixFilter;
 
-  /** `entries`: the wallet's transactions in memory, by their keys. `ids` gets the ids of those whose outputs are spent. */
+  /** `entries`: the wallet's transactions in memory by key. Ids of transactions whose outputs are spent are added to `ids`. */
   constructor(entries: ReadonlyMap<string, Entry>, ids: PrefixFilter) {
     this.entries = entries;
     this.ids = ids;
   }
 
-  /** Begins with transactions that are in columns. */
+  /** Starts with transactions in columns. */
   begin(sleeping: SleepingTxs): void {
     this.sleeping = sleeping;
     this.sleepingLeft = sleeping.txs.columns.ownLeft;
   }
 
-  /** A row of `sleeping` is about to leave for memory. */
+  /** Called before a row of `sleeping` is loaded into memory. */
   wake(row: number): void {
     const { txs } = this.sleeping!;
     const { ownStarts } = txs.columns;
@@ -60,7 +63,7 @@ export class SpentOutputs {
     }
   }
 
-  /** A row of `sleeping` is gone. */
+  /** A row of `sleeping` was deleted. */
   drop(row: number): void {
     const { txs } = this.sleeping!;
     const { ownStarts } = txs.columns;
@@ -73,7 +76,7 @@ export class SpentOutputs {
     return this.sleepingLeft;
   }
 
-  /** Whether an own output is left, by its key, as it is now. */
+  /** Returns a function that tells whether an own output is unspent now, by its key. */
   leftNow(): (output: string) => boolean {
     const keys = new Set(this.left.keys());
     for (const at of this.leftAsleep()) keys.add(this.withKey(at)[0]);
@@ -89,7 +92,7 @@ export class SpentOutputs {
       if (!txs.has(txs.columns.inputRows[n]!, IS_COINBASE)) yield txs.input(n);
   }
 
-  /** Numbers of the own outputs in columns that are left. */
+  /** Numbers of the unspent own outputs in columns. */
   private *leftAsleep(): Generator<number> {
     const { sleepingLeft } = this;
     for (let at = 0; at < sleepingLeft.length; at++) if (sleepingLeft[at] === 1) yield at;
@@ -101,18 +104,18 @@ export class SpentOutputs {
     return [outputKey(txs.key(txs.columns.ownRows[at]!), own.n), own];
   }
 
-  /** Output keys of what is the wallet's and not spent, with the output. */
+  /** Unspent outputs of the wallet with their keys. */
   *unspent(): Generator<[key: string, output: OwnOutput]> {
     for (const at of this.leftAsleep()) yield this.withKey(at);
     yield* this.left.entries();
   }
 
-  /** The same of transactions in memory. */
+  /** The same, only for transactions in memory. */
   unspentAwake(): IterableIterator<[key: string, output: OwnOutput]> {
     return this.left.entries();
   }
 
-  /** The others, which are in blocks of the active chain, without making an entry or a key of each. */
+  /** The unspent outputs of settled transactions, without creating an entry or a key for each. */
   *unspentSettled(): Generator<SettledCoin> {
     if (this.sleeping === null) return;
     const { txs } = this.sleeping;
@@ -129,7 +132,7 @@ export class SpentOutputs {
     }
   }
 
-  /** Unspent outputs to these destinations (`destinationKey`). The first query costs as much as all. */
+  /** Unspent outputs to these destinations (`destinationKey`). The first query takes as long as one for all destinations. */
   *unspentAt(destinations: Iterable<string>): Generator<[key: string, output: OwnOutput]> {
     if (this.leftByDestination === null) {
       this.leftByDestination = new OutputLists();
@@ -142,7 +145,7 @@ export class SpentOutputs {
     }
   }
 
-  /** The keys of those that hold a claim or support. */
+  /** Keys of unspent outputs with a claim or support. */
   *unspentStakes(): Generator<string> {
     if (this.sleeping !== null)
       for (const at of this.sleeping.txs.columns.stakes)
@@ -150,7 +153,7 @@ export class SpentOutputs {
     yield* this.leftStakes;
   }
 
-  /** An output of one of the wallet's transactions that is the wallet's too. */
+  /** An output of the wallet in one of its transactions. */
   output(key: string): OwnOutput | undefined {
     const txKey = txKeyOf(key);
     const number = outputNumber(key);
@@ -162,7 +165,7 @@ export class SpentOutputs {
     return at < 0 ? undefined : this.sleeping!.txs.own(at);
   }
 
-  /** Whether a transaction of the wallet spends an output: in a block, or on its way. Source: `IsSpent`. */
+  /** Whether a confirmed or unconfirmed transaction of the wallet spends an output. Source: `IsSpent`. */
   isSpent(output: string): boolean {
     if (this.isSpentAsleep(output)) return true;
     const keys = this.spenders.get(output);
@@ -170,7 +173,7 @@ export class SpentOutputs {
     return typeof keys === 'string' ? this.spends(keys) : keys.some((key) => this.spends(key));
   }
 
-  /** The rows in columns that spend an output: these are in blocks. */
+  /** The rows in columns that spend an output. They are confirmed. */
   private rowsSpending(output: string): readonly number[] {
     const { sleeping } = this;
     if (sleeping === null) return NO_ROWS;
@@ -182,13 +185,13 @@ export class SpentOutputs {
     return this.rowsSpending(output).length > 0;
   }
 
-  /** Whether what a transaction spends is gone, unless another takes its place. */
+  /** Whether the inputs of a transaction count as spent: not if it is abandoned or in conflict. */
   private spends(txKey: string): boolean {
     const { state } = this.entries.get(txKey)!;
     return state === 'confirmed' || state === 'unconfirmed';
   }
 
-  /** Whether an output is the wallet's, or one that it spends too. */
+  /** Whether an output is the wallet's, or spent by one of its transactions. */
   concerns(output: string): boolean {
     return this.spenders.has(output) || this.isSpentAsleep(output) || this.output(output) !== undefined;
   }
@@ -218,7 +221,7 @@ export class SpentOutputs {
     return [...found];
   }
 
-  /** What an entry spends is spent by it; `note` comes once it is known what the entry has come to. */
+  /** Records an entry as spender of its inputs. Call `note` when its state is known. */
   addSpender({ key, inputs, isCoinbase }: Entry): void {
     if (isCoinbase) return;
     for (const input of inputs) {
@@ -232,7 +235,7 @@ export class SpentOutputs {
     }
   }
 
-  /** Forgets an entry, which is no more among `entries` when this is called. */
+  /** Removes an entry. It must already be removed from `entries`. */
   remove({ key, inputs, outputs }: Entry): void {
     for (const input of inputs) {
       const keys = this.spenders.get(input);
@@ -245,18 +248,18 @@ export class SpentOutputs {
     for (const input of inputs) this.noteOutput(input);
   }
 
-  /** What an entry has come to has changed: so may have what it spends. */
+  /** Updates the outputs that an entry spends, after its state changed. */
   noteInputs({ inputs }: Entry): void {
     for (const input of inputs) this.noteOutput(input);
   }
 
-  /** The same, and what it pays to the wallet. */
+  /** The same, and updates its own outputs. */
   note(entry: Entry): void {
     for (const { n } of entry.outputs) this.noteOutput(outputKey(entry.key, n));
     this.noteInputs(entry);
   }
 
-  /** Brings the set of unspent outputs up to date for one output. */
+  /** Updates the set of unspent outputs for one output. */
   private noteOutput(key: string): void {
     const row = this.entries.has(txKeyOf(key)) ? -1 : (this.sleeping?.find(txKeyOf(key)) ?? -1);
     if (row >= 0) {

@@ -1,6 +1,6 @@
 /**
- * A transaction with what taking it in asks of it, each worked out once: where a block has many, ahead of taking them in
- * (`Ledger.prepare`). Owns no rule.
+ * A transaction with the derived data that the ledger needs to add it. Each value is computed once; for a block with many
+ * transactions in advance (`Ledger.prepare`).
  */
 import { formatTransaction, txid, type Transaction } from '../../primitives/transaction.js';
 import { toLatin1 } from '../../util/bytes.js';
@@ -10,18 +10,18 @@ export class TxFacts {
   readonly tx: Transaction;
   private raw: Buffer | null;
   private id: string | null = null;
-  /** The summary, and which keys and scripts it was told by (`LedgerPort.mineRevision`). */
+  /** The summary, and the revision of keys and scripts for which it was computed (`LedgerPort.mineRevision`). */
   private known: { readonly summary: TxSummary; readonly revision: number } | null = null;
-  /** The transaction as an entry's row has it, with its witness. */
+  /** The serialized transaction from the row of an entry, with its witness. */
   stored: { readonly entry: Entry; readonly bytes: Buffer } | null = null;
 
-  /** `raw`: its bytes with witness, where they are at hand. */
+  /** `raw`: its serialization with witness, if available. */
   constructor(tx: Transaction, raw: Buffer | null = null) {
     this.tx = tx;
     this.raw = raw;
   }
 
-  /** Its id in wire order, a byte a character. */
+  /** Its id in wire order, latin1. */
   get key(): string {
     return (this.id ??= toLatin1(txid(this.tx)));
   }
@@ -30,7 +30,7 @@ export class TxFacts {
     return (this.raw ??= formatTransaction(this.tx));
   }
 
-  /** What the ledger holds of it, in the form of `read` for keys and scripts of that revision. */
+  /** Its summary for the keys and scripts of this revision, computed by `read`. */
   summary(revision: number, read: (bytes: Buffer) => TxSummary): TxSummary {
     if (this.known?.revision !== revision) this.known = { summary: read(this.bytes), revision };
     return this.known.summary;

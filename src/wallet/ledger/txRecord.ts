@@ -1,5 +1,5 @@
 /**
- * A transaction of the wallet with what only its owner knows of it, to and from its row. Source: lbrycrd wallet/wallet.h
+ * Formats and parses the row of a wallet transaction, with the data that only the owner has. Source: lbrycrd wallet/wallet.h
  * `CMerkleTx`, `CWalletTx`.
  */
 import { formatTransaction, parseTransaction, txid, type Transaction } from '../../primitives/transaction.js';
@@ -8,11 +8,11 @@ import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey } from '../store/records.js';
 
-/** In place of a block: no one is to wait for it any more. Source: `ABANDON_HASH`. */
+/** In place of a block hash: the transaction was abandoned. Source: `ABANDON_HASH`. */
 export const ABANDONED: Bytes = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
 export const NO_BLOCK: Bytes = Buffer.alloc(32);
 
-/** What was said when it was made, and what became of it. The keys are the reference's. */
+/** Comments given at creation, and later notes. The keys are those of the reference. */
 export type Notes = ReadonlyMap<string, string>;
 export const NO_NOTES: Notes = new Map();
 export const NO_FORM: TxRecord['orderForm'] = [];
@@ -22,21 +22,21 @@ export const REPLACED_BY = 'replaced_by_txid';
 
 export interface TxRecord {
   readonly tx: Transaction;
-  /** The block that holds it or, with index −1, one that it conflicts with; `NO_BLOCK`, or `ABANDONED`. Wire order. */
+  /** The block that contains it or, with index −1, one that conflicts with it; or `NO_BLOCK` or `ABANDONED`. Wire order. */
   readonly blockHash: Bytes;
-  /** Its place in the block, −1 without one. */
+  /** Its position in the block; −1 without one. */
   readonly index: number;
   readonly notes: Notes;
   readonly orderForm: readonly (readonly [string, string])[];
   readonly timeReceivedIsTxTime: number;
   readonly timeReceivedSec: number;
-  /** A time that keeps the order in which transactions came; 0 when it was never worked out. */
+  /** A time that preserves the order of arrival; 0 if it was never computed. */
   readonly timeSmartSec: number;
-  /** Made by this wallet. */
+  /** Whether this wallet created it. */
   readonly isFromMe: boolean;
   /** The deprecated account that it was sent from. */
   readonly fromAccount: string;
-  /** Place in the order of all transactions; −1 in very old wallets. */
+  /** Position in the order of all transactions; −1 in very old wallets. */
   readonly orderPos: number;
 }
 
@@ -52,7 +52,7 @@ function textIn(reader: Reader, encoding: 'latin1' | 'utf8'): string {
 const text = (reader: Reader): string => textIn(reader, 'latin1');
 const utf8Of = (reader: Reader): string => textIn(reader, 'utf8');
 const writeText = (writer: Writer, value: string): Writer => writer.varBytes(fromLatin1(value));
-/** Texts of the row are bytes; those of notes are UTF-8. */
+/** Strings in the row are latin1; those of notes are UTF-8. */
 const utf8 = (value: string): string => fromLatin1(value).toString('utf8');
 const bytesOf = (value: string): string => toLatin1(Buffer.from(value, 'utf8'));
 
@@ -62,7 +62,7 @@ export function parseTxRecord(bytes: Bytes): TxRecord {
   return { tx, ...parseTxDetails(reader, () => reader.hash()) };
 }
 
-/** What follows the transaction itself. `readHash` reads the hash of the block. */
+/** Parses the part after the transaction. `readHash` reads the block hash. */
 export function parseTxDetails(reader: Reader, readHash: () => Bytes): Omit<TxRecord, 'tx'> {
   const blockHash = readHash();
   reader.skip(32 * reader.compactSize());
@@ -100,7 +100,7 @@ export function parseTxDetails(reader: Reader, readHash: () => Bytes): Omit<TxRe
   };
 }
 
-/** Transactions that rows of before 2014 carried along. */
+/** Skips the parent transactions that rows from before 2014 include. */
 function skipParents(reader: Reader): void {
   for (let left = reader.compactSize(); left > 0; left--) {
     parseTransaction(reader);
@@ -121,7 +121,7 @@ export function formatTxRecord(record: TxRecord): Buffer {
   return formatTxRow(formatTransaction(record.tx), record);
 }
 
-/** The same of a transaction's bytes. */
+/** The same with a serialized transaction. */
 export function formatTxRow(tx: Bytes, record: Omit<TxRecord, 'tx'>): Buffer {
   const writer = new Writer(tx.length + DETAILS_BYTES).raw(tx);
   writer.raw(record.blockHash).compactSize(0).i32(record.index).compactSize(0);
@@ -147,10 +147,10 @@ export function formatTxRow(tx: Bytes, record: Omit<TxRecord, 'tx'>): Buffer {
     .finish();
 }
 
-/** What usually follows the transaction in a row takes no more. */
+/** Usual maximum size of the part after the transaction. */
 const DETAILS_BYTES = 128;
 
-/** What names a transaction apart from its signatures. Source: `IsEquivalentTo`. */
+/** An id of a transaction without its signatures. Source: `IsEquivalentTo`. */
 export function unsignedId(tx: Transaction): Bytes {
   return txid({ ...tx, inputs: tx.inputs.map((input) => ({ ...input, scriptSig: NO_SCRIPT })) });
 }

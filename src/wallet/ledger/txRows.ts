@@ -1,4 +1,4 @@
-/** The rows of a wallet's transactions: reading what is on disk, or on its way there, and writing them with a batch. */
+/** The rows of a wallet's transactions. Reads rows from disk, or from batches not written yet, and adds rows to a batch. */
 import { parseTransaction, type Transaction } from '../../primitives/transaction.js';
 import { assert } from '../../util/assert.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
@@ -8,7 +8,7 @@ import type { Entry } from './entry.js';
 import type { LedgerPort } from './ledgerPort.js';
 import { formatTxRow, parseTxRecord, txRecordKey, type TxRecord } from './txRecord.js';
 
-/** The transaction kind chars of the key of a row, before the id. */
+/** Length of the kind in the key of a transaction row; the id follows. */
 const TX_KIND_CHARS = recordKey('tx').length;
 
 export class TxRows {
@@ -20,12 +20,12 @@ export class TxRows {
     this.port = port;
   }
 
-  /** The bytes of a row; they begin with the transaction. */
+  /** The bytes of a row, which start with the transaction. */
   bytes({ key }: Entry): Buffer {
     return this.rowBytes(key);
   }
 
-  /** The same by the id. */
+  /** The same by transaction id. */
   rowBytes(key: string): Buffer {
     const row = this.find(key);
     assert(row, 'a transaction of the wallet has no row');
@@ -36,7 +36,7 @@ export class TxRows {
     return this.written.get(key) ?? this.port.readRow(txRecordKey(fromLatin1(key)));
   }
 
-  /** The whole record of an entry, its transaction included. */
+  /** The whole record of an entry, including its transaction. */
   record(entry: Entry): TxRecord {
     return { ...entry.row, tx: this.transaction(entry) };
   }
@@ -45,7 +45,7 @@ export class TxRows {
     return parseTxRecord(this.bytes(entry)).tx;
   }
 
-  /** The bytes of the transaction in a row, its witness included. */
+  /** The serialized transaction in a row, including its witness. */
   txBytes(entry: Entry): Buffer {
     const bytes = this.bytes(entry);
     const reader = new Reader(bytes);
@@ -53,7 +53,7 @@ export class TxRows {
     return bytes.subarray(0, reader.offset);
   }
 
-  /** `tx`: the bytes of the transaction, where they are at hand. */
+  /** `tx`: the serialized transaction, if available. */
   write(batch: WalletBatch, entry: Entry, tx: Bytes = this.txBytes(entry)): void {
     const row = formatTxRow(tx, entry.row);
     batch.put(txRecordKey(fromLatin1(entry.key)), row);
@@ -65,7 +65,7 @@ export class TxRows {
     batch.del(txRecordKey(fromLatin1(key)));
   }
 
-  /** What was written with a batch can be read from disk now. */
+  /** The rows of a batch are on disk and can be read from there. */
   committed({ changes }: WalletBatch): void {
     for (const [key, value] of changes) {
       const txKey = String(key).slice(TX_KIND_CHARS);

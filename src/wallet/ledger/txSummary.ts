@@ -1,6 +1,6 @@
 /**
- * What the ledger holds of a transaction: told from its bytes alone, without making anything of the rest, since a wallet that
- * is opened may have a hundred thousand.
+ * Reads the summary of a transaction for the ledger directly from its bytes, without parsing the rest, since a wallet may
+ * have a hundred thousand transactions.
  */
 import { NULL_INDEX, SEQUENCE_FINAL } from '../../primitives/transaction.js';
 import { claimPrefixLength } from '../../script/claimScript.js';
@@ -13,10 +13,10 @@ import type { OwnOutput, TxSummary } from './entry.js';
 import type { LedgerPort } from './ledgerPort.js';
 import type { OtherDestinations } from './otherDestinations.js';
 
-/** An input takes no fewer bytes: outpoint, an empty script, sequence. */
+/** Minimum size of an input: outpoint, empty script, sequence. */
 const MIN_INPUT_BYTES = 41;
 const OUT_POINT_BYTES = 36;
-/** What a coinbase spends. */
+/** Outpoint of a coinbase input. */
 const NO_OUT_POINT = '\0'.repeat(32) + String.fromCharCode(NULL_INDEX & 0xff).repeat(4);
 /** The shape of a P2PKH script. */
 const KEY_HASH_SCRIPT_BYTES = 25;
@@ -28,17 +28,17 @@ export class TxSummarizer {
   private readonly port: Pick<LedgerPort, 'mine' | 'mineOfKeyHash'>;
   private readonly canonical: (key: string) => string;
   private readonly others: OtherDestinations;
-  /** Whether one of the outputs read last holds a claim or support that is not the wallet's to spend. */
+  /** Whether an output read by the last call has a claim or support that the wallet cannot spend. */
   private hasForeignStake = false;
-  /** The `destinationKey` of the P2PKH output read last. */
+  /** The `destinationKey` of the last P2PKH output. */
   private readonly keyHash = Buffer.from(
     destinationKey({ type: 'pubkeyhash', hash: Buffer.alloc(20) }),
     'latin1',
   );
 
   /**
-   * `canonical`: the same `destinationKey` as it is kept already, so that equal ones take memory once. `others`: collects where
-   * outputs pay to that the wallet cannot spend.
+   * `canonical`: returns the stored string that equals a `destinationKey`, so that equal ones share memory. `others`:
+   * collects destinations that the wallet cannot spend from.
    */
   constructor(
     port: Pick<LedgerPort, 'mine' | 'mineOfKeyHash'>,
@@ -103,7 +103,7 @@ export class TxSummarizer {
         ? this.keyHashOutput(bytes, n, valueAt, at)
         : this.otherOutput(bytes, n, valueAt, bytes.subarray(at, at + length));
       if (found === null) continue;
-      // Most have one of their own, and a list that grew has room for sixteen more.
+      // Most transactions have one own output, and a grown array has capacity for sixteen more.
       if (own.length === 0) own = [found];
       else own.push(found);
     }
@@ -134,7 +134,7 @@ export class TxSummarizer {
   }
 }
 
-/** Goes past a transaction. Throws `ReadError`. */
+/** Skips a transaction. Throws `ReadError`. */
 export function skipTransaction(reader: Reader): void {
   reader.skip(4);
   let inputCount = reader.compactSize();
@@ -156,7 +156,7 @@ export function skipTransaction(reader: Reader): void {
   reader.skip(4);
 }
 
-/** A list for this many texts and no more. Throws `ReadError` where they cannot follow. */
+/** An array with capacity for exactly this many strings. Throws `ReadError` if the data is too short for them. */
 function roomFor(reader: Reader, count: number): string[] {
   if (count > reader.remaining / MIN_INPUT_BYTES) throw new ReadError('end of data in inputs');
   return new Array<string>(count);
@@ -173,7 +173,7 @@ function isKeyHashScript(bytes: Buffer, at: number, length: number): boolean {
   );
 }
 
-/** Whether a script pays to a key itself; others of its length are solved for nothing. */
+/** Whether a script is a bare public key script. Other scripts of this length need not be solved. */
 function isBareKey(script: Buffer): boolean {
   return (script.length === 35 || script.length === 67) && solveScript(script).type === 'pubkey';
 }

@@ -1,5 +1,5 @@
 /**
- * The deprecated accounts: what labels would have, were each an account, and moves between them. Source: lbrycrd
+ * Balances of the deprecated accounts: each label counts as an account. Also moves between them. Source: lbrycrd
  * wallet/wallet.cpp `GetLegacyBalance`, `AccountMove`, wallet/rpcwallet.cpp `listaccounts`.
  */
 import type { Slices } from '../../util/slices.js';
@@ -9,7 +9,7 @@ import { destinationFlags } from './amounts.js';
 import { compareText } from './received.js';
 import { sumsOf } from './sumsOf.js';
 
-/** What came in and went out, of one account or (null) of all. `minDepth` is asked of what came in. */
+/** Received minus sent amounts of one account, or of all (null). `minDepth` applies to received amounts. */
 export function* legacyBalanceSat(
   wallet: Wallet,
   account: string | null,
@@ -22,7 +22,7 @@ export function* legacyBalanceSat(
   return movedSat + sums.balanceSat(account, minDepth);
 }
 
-/** All accounts with what they have, by name. */
+/** All accounts with their balances, by name. */
 export function* accountBalances(
   wallet: Wallet,
   filter: number,
@@ -40,7 +40,7 @@ export function* accountBalances(
   return [...balances].sort(([a], [b]) => compareText(a, b));
 }
 
-/** Books an amount from one account to another, which moves no coin. */
+/** Records a move of an amount between two accounts, without a transaction. */
 export function moveBetweenAccounts(
   wallet: Wallet,
   batch: WalletBatch,

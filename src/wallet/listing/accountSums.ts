@@ -1,6 +1,6 @@
 /**
- * What came in and went out by deprecated account, kept up to date. Source: lbrycrd wallet/wallet.cpp `GetLegacyBalance`,
- * wallet/rpcwallet.cpp `listaccounts`.
+ * Received and sent amounts by deprecated account, updated incrementally. Source: lbrycrd wallet/wallet.cpp
+ * `GetLegacyBalance`, wallet/rpcwallet.cpp `listaccounts`.
  */
 import { COINBASE_MATURITY } from '../../consensus/limits.js';
 import { blocksToMaturity } from '../ledger/balances.js';
@@ -10,15 +10,18 @@ import { isChange, labelOf } from './amounts.js';
 import { HeightSums } from './heightSums.js';
 import { RunningSums } from './runningSums.js';
 
-/** What a transaction is to the accounts. */
+/** Effect of a transaction on the accounts. */
 interface AccountFlow {
   readonly height: number;
   readonly isCoinbase: boolean;
   /** The account that pays. */
   readonly from: string;
-  /** What its inputs took from the wallet, less the change: fee and payments. */
+  /** Sum of the wallet's inputs minus the change: fee and payments. */
   readonly takenSat: bigint;
-  /** What came in first, and to which account; most have no more, and there may be a hundred thousand of them. Null for nothing. */
+  /**
+   * The first received amount and its account. Most transactions have no others, and there may be a hundred thousand
+   * transactions. Null without one.
+   */
   readonly to: string;
   readonly receivedSat: bigint | null;
   readonly others: readonly Credit[];
@@ -33,12 +36,12 @@ function* creditsOf({ to, receivedSat, others }: AccountFlow): Generator<Credit>
   yield* others;
 }
 
-/** The confirmed part of an account, or of all together. */
+/** The confirmed part of an account, or of all accounts together. */
 class AccountSum {
   readonly received = new HeightSums();
   /** Sum of coinbases, which count once mature. */
   readonly mined = new HeightSums();
-  /** Position of the entries paid by the account. */
+  /** Heights of the coinbase entries paid by the account. */
   readonly minedFrom = new HeightSums();
   takenSat = 0n;
   takenCount = 0;
@@ -106,7 +109,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
     return sum;
   }
 
-  /** What is not confirmed and counts all the same: it came in 0 blocks deep. */
+  /** Unconfirmed entries that count all the same: depth at least 0. */
   private *loose(): Generator<{ readonly entry: Entry; readonly flow: AccountFlow }> {
     const { ledger } = this.wallet;
     for (const entry of this.rest())
@@ -114,7 +117,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
         yield { entry, flow: this.partOf(entry) };
   }
 
-  /** The balance of an account, or (null) of all; `minDepth` is asked of what came in. `refresh` comes before. */
+  /** The balance of an account, or of all (null); `minDepth` applies to received amounts. Call `refresh` before. */
   balanceSat(account: string | null, minDepth: number): bigint {
     const { ledger, balanceOptions } = this.wallet;
     const known = account === null ? this.total : this.sums.get(account);
@@ -133,7 +136,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
     return sum;
   }
 
-  /** The balances of all accounts that anything came to or went out from. `refresh` comes before. */
+  /** The balances of all accounts that received or sent anything. Call `refresh` before. */
   balances(minDepth: number): Map<string, bigint> {
     const { ledger } = this.wallet;
     const balances = new Map<string, bigint>();
@@ -154,7 +157,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
     return balances;
   }
 
-  /** The height up to which coinbases are mature, and have this many confirmations. */
+  /** Maximum height of coinbases that are mature and have this many confirmations. */
   private matureHeight(minDepth: number): number {
     return this.heightOfDepth(Math.max(minDepth, COINBASE_MATURITY + 1));
   }

@@ -1,12 +1,12 @@
 /**
- * What the destinations of address groups have. Source: lbrycrd wallet/wallet.cpp `GetAddressBalances`.
+ * Balances of the destinations in address groups. Source: lbrycrd wallet/wallet.cpp `GetAddressBalances`.
  */
 import type { Slices } from '../../util/slices.js';
 import { blocksToMaturity, isTrusted } from '../ledger/balances.js';
 import { type Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 
-/** Confirmed or trusted coins by destination; those that have none left are there too. */
+/** Confirmed or trusted coins by destination, including destinations with balance 0. */
 export function* addressBalances(wallet: Wallet): Slices<Map<string, bigint>> {
   const { ledger, balanceOptions } = wallet;
   const balances = new Map<string, bigint>();

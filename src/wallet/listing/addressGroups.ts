@@ -1,23 +1,23 @@
 /**
- * Which destinations the chain shows to have one owner, kept up to date: sets that only grow, and are rebuilt where
- * something is not so any more. Source: lbrycrd wallet/wallet.cpp `GetAddressGroupings`.
+ * Groups of destinations whose common ownership is visible in the chain, updated incrementally. Groups only grow; after a
+ * removal they are rebuilt. Source: lbrycrd wallet/wallet.cpp `GetAddressGroupings`.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry, OwnOutput } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import { isChange } from './amounts.js';
 
-/** Entries looked at between two pauses. */
+/** Entries processed between two yields. */
 const STEP = 64;
 
 export class AddressGroups {
   private readonly wallet: Wallet;
   private groups = new Groups();
-  /** What was looked at, with the outputs that it had. */
+  /** Processed entries, with their outputs at that time. */
   private seen = new Map<Entry, readonly OwnOutput[]>();
   private touched = new Set<Entry>();
   private isVoid = true;
-  /** Paid destinations that the address book has: change to others shows who owns them. */
+  /** Paid destinations that are in the address book; others would be change, which shows the owner. */
   private booked = new Set<string>();
 
   constructor(wallet: Wallet) {
@@ -62,7 +62,7 @@ export class AddressGroups {
     const { ledger, book } = this.wallet;
     const known = this.seen.get(entry);
     const isGone = ledger.entry(entry.key) !== entry;
-    // What was joined by it does not come apart again.
+    // A union cannot be undone, so the groups must be rebuilt.
     if (known === undefined ? isGone : isGone || known !== entry.outputs) {
       this.isVoid = known !== undefined;
       return;
@@ -89,7 +89,7 @@ function compareLists(a: readonly string[], b: readonly string[]): number {
   return a.length - b.length;
 }
 
-/** Sets that are joined until none have a member in common. */
+/** Disjoint sets with union. */
 class Groups {
   private readonly numbers = new Map<string, number>();
   private readonly parents: number[] = [];
@@ -118,7 +118,7 @@ class Groups {
     return at;
   }
 
-  /** The members of each, sorted. */
+  /** The sorted members of each set. */
   *lists(): Slices<string[][]> {
     const byRoot = new Map<number, string[]>();
     for (const name of yield* sortedInSlices([...this.numbers.keys()], (a, b) => (a < b ? -1 : 1))) {

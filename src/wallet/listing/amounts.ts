@@ -1,6 +1,6 @@
 /**
- * What a transaction is to its wallet: what it took, what went to whom and what came in. Source: lbrycrd wallet/wallet.cpp
- * `GetAmounts`, `IsChange`, `GetCredit`.
+ * Amounts of a transaction from the wallet's view: inputs, payments by receiver, and received outputs. Source: lbrycrd
+ * wallet/wallet.cpp `GetAmounts`, `IsChange`, `GetCredit`.
  */
 import { extractDestination, scriptForDestination } from '../../script/standard.js';
 import { destinationKey, keyedDestination } from '../destinationKey.js';
@@ -14,18 +14,18 @@ import type { Wallet } from '../wallet.js';
 export interface ListedOutput {
   readonly n: number;
   readonly valueSat: bigint;
-  /** `destinationKey`; empty for what has none. */
+  /** `destinationKey`; empty without a destination. */
   readonly to: string;
 }
 
 export interface Amounts {
-  /** What its inputs take from the wallet; 0 when another user sent it. */
+  /** Sum of the wallet's inputs; 0 for transactions of others. */
   readonly debitSat: bigint;
-  /** What the wallet paid beyond the outputs; below 0 when others paid too, 0 when it paid nothing. */
+  /** The wallet's inputs minus all outputs. Negative if others have inputs too; 0 if the wallet has none. */
   readonly feeSat: bigint;
   /** Sent outputs without change; empty for transactions of others. */
   readonly sent: readonly ListedOutput[];
-  /** What came to the wallet. */
+  /** Outputs to the wallet. */
   readonly received: readonly ListedOutput[];
 }
 
@@ -34,12 +34,12 @@ export function labelOf({ book }: Wallet, destination: string): string {
   return book.at(destination)?.label ?? '';
 }
 
-/** `MINE` flags of what a destination's own script pays; 0 without one. */
+/** `MINE` flags of outputs with the standard script of a destination; 0 without one. */
 export function destinationFlags({ keyring }: Wallet, destination: string): number {
   return destination === '' ? MINE.no : isMine(keyring, scriptForDestination(keyedDestination(destination)));
 }
 
-/** Whether an output came back: the wallet's, at an address that has no label. Claims never do. Source: `IsChange`. */
+/** Whether an output is change: it is the wallet's, and its address has no label. Never a claim. Source: `IsChange`. */
 export function isChange({ book }: Wallet, { mine, to }: OwnOutput): boolean {
   return (mine & MINE_STAKE) === 0 && (to === '' || book.at(to) === undefined);
 }
@@ -69,7 +69,7 @@ function destinationIn(script: Uint8Array): string {
   return destination === null ? '' : destinationKey(destination);
 }
 
-/** How many outputs `amountsOf` would list, without reading the transaction. */
+/** Number of outputs that `amountsOf` would list, without reading the transaction. */
 export function listedCounts(
   wallet: Wallet,
   entry: Entry,
@@ -83,7 +83,7 @@ export function listedCounts(
   };
 }
 
-/** What its outputs bring; nothing while they are not mature. Source: `CWalletTx::GetCredit`. */
+/** Sum of the wallet's outputs; 0 while they are immature. Source: `CWalletTx::GetCredit`. */
 export function creditSat({ ledger }: Wallet, entry: Entry, filter: number): bigint {
   if (blocksToMaturity(ledger, entry) > 0) return 0n;
   let sum = 0n;

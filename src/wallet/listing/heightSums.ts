@@ -1,11 +1,11 @@
-/** Amounts by the height of their blocks, so that the sum of all up to a height is found without adding them up. */
+/** Amounts by block height, with cumulative sums up to a height. */
 
 interface AtHeight {
   sat: bigint;
   count: number;
 }
 
-/** A sum, and the highest block that has a part in it. */
+/** A sum, and the highest block that contributes to it. */
 export interface HeightSum {
   readonly sumSat: bigint;
   readonly height: number;
@@ -13,12 +13,12 @@ export interface HeightSum {
 
 export class HeightSums {
   private readonly byHeight = new Map<number, AtHeight>();
-  /** In ascending order where `isSorted`. Some may have nothing any more. */
+  /** Ascending if `isSorted`. Some heights may have no amounts any more. */
   private heights: number[] = [];
   private isSorted = true;
-  /** What all heights up to the one at the same place have together, as far as it was worked out. */
+  /** Cumulative sum up to the height at the same index, as far as computed. */
   private sums: bigint[] = [];
-  /** Heights that have nothing any more. */
+  /** Number of heights without amounts. */
   private emptyCount = 0;
 
   add(height: number, sat: bigint): void {
@@ -58,12 +58,12 @@ export class HeightSums {
     return this.byHeight.get(this.heights[place]!)!;
   }
 
-  /** Whether there is nothing at any height. */
+  /** Whether no height has amounts. */
   get isEmpty(): boolean {
     return this.byHeight.size === this.emptyCount;
   }
 
-  /** All up to a height, that included; null if there is none. */
+  /** Sum up to and including a height; null without amounts. */
   upTo(height: number): HeightSum | null {
     this.sort();
     let place = this.firstAbove(height) - 1;
@@ -83,7 +83,7 @@ export class HeightSums {
     this.isSorted = true;
   }
 
-  /** The place of the first height above one. */
+  /** Index of the first height above the given one. */
   private firstAbove(height: number): number {
     let [low, high] = [0, this.heights.length];
     while (low < high) {

@@ -1,4 +1,7 @@
-/** The address that stands for a label, and a new one once it was used. Source: lbrycrd wallet/wallet.cpp `GetLabelDestination`. */
+/**
+ * The present address of a label; a new one is created once it was used. Source: lbrycrd wallet/wallet.cpp
+ * `GetLabelDestination`.
+ */
 import { encodeDestination } from '../../script/address.js';
 import { destinationForKey } from '../../signing/outputType.js';
 import { destinationKey } from '../destinationKey.js';
@@ -6,7 +9,7 @@ import { learnRelatedScripts } from '../keys/newAddress.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
-/** On disk permanently when it resolves; null when the keypool is empty. */
+/** The change is on disk when it resolves; null when the keypool is empty. */
 export async function labelAddress(
   wallet: Wallet,
   label: string,

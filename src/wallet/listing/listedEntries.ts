@@ -1,7 +1,7 @@
 /**
- * Which transactions a list may show, kept up to date for the lists that were asked for last: by label or account, and by
- * what counts as the wallet's. The first question about a list looks at all that could be in it; later ones at what has
- * changed. Memory: a reference and a number for each transaction of each list.
+ * Transactions of the recently requested lists, updated incrementally. A list is selected by label or account and by `MINE`
+ * flags. The first request of a list checks all candidates, later ones only changed entries. Memory: a reference and a
+ * number for each transaction of each list.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
@@ -9,11 +9,11 @@ import type { Wallet } from '../wallet.js';
 import { listedCounts } from './amounts.js';
 import { listsReceived, listsSent, type Selection } from './selection.js';
 
-/** Lists that are kept; arbitrary. */
+/** Maximum number of cached lists. Arbitrary. */
 const MAX_LISTS = 8;
 /** Number of changes since the last query beyond which a list is rebuilt. Arbitrary. */
 const MAX_TOUCHED = 16_384;
-/** Entries looked at between two pauses. */
+/** Entries processed between two yields. */
 const STEP = 256;
 
 type What = Pick<Selection, 'filter' | 'label' | 'withAccounts'>;
@@ -21,9 +21,9 @@ type What = Pick<Selection, 'filter' | 'label' | 'withAccounts'>;
 interface Kept {
   readonly name: string;
   readonly list: OrderedEntries;
-  /** Changed since they were looked at. */
+  /** Entries that changed since they were checked. */
   readonly touched: Set<Entry>;
-  /** This much has changed that it is of no use any more. */
+  /** Whether too much has changed, so that the list must be rebuilt. */
   isStale: boolean;
 }
 
@@ -53,8 +53,8 @@ export class ListedEntries {
   }
 
   /**
-   * All that may have items in a list, the first that came first. They are that, and not to be changed, until something
-   * else has a turn.
+   * All entries that may have items in a list, the earliest first. The array is valid until other code runs; do not change
+   * it.
    */
   *of(what: What): Slices<readonly Entry[]> {
     const { filter, label, withAccounts } = what;
@@ -79,7 +79,7 @@ export class ListedEntries {
     }
   }
 
-  /** Stores a list; of concurrent ones the last one is kept. */
+  /** Caches a list. If several were built concurrently, the last one is cached. */
   private keep(kept: Kept): void {
     this.lists.delete(kept.name);
     this.lists.set(kept.name, kept);
@@ -98,7 +98,7 @@ export class ListedEntries {
     }
   }
 
-  /** What pays to addresses with a label, or was sent from it as an account; by their order. */
+  /** Entries that pay to addresses with the label, or were sent from it as an account, in order of arrival. */
   private *withLabel(label: string): Slices<readonly Entry[]> {
     const { book, ledger } = this.wallet;
     const found = new Set(ledger.paidBy(label));
@@ -114,7 +114,7 @@ export class ListedEntries {
 
   private *refresh(what: What, { list, touched }: Kept): Slices<void> {
     let count = 0;
-    // What is touched during a pause has its turn, too.
+    // Entries that are added during a yield are processed too.
     for (const entry of touched) {
       touched.delete(entry);
       list.remove(entry);
@@ -123,7 +123,7 @@ export class ListedEntries {
     }
   }
 
-  /** Whether it may have items, however deep it lies. */
+  /** Whether the entry may have items, at any depth. */
   private isListed(what: What, entry: Entry): boolean {
     const { wallet } = this;
     if (wallet.ledger.entry(entry.key) !== entry) return false;
@@ -132,13 +132,13 @@ export class ListedEntries {
   }
 }
 
-/** Entries by the places that they had in the order of all when they were put in. */
+/** Entries sorted by their position at the time of insertion. */
 class OrderedEntries {
-  /** The first that came first. */
+  /** Entries, the earliest first. */
   readonly entries: Entry[] = [];
   private readonly places: number[] = [];
 
-  /** Index of the first entry at or after a place in the order. */
+  /** Index of the first entry at or after a position. */
   private find(place: number): number {
     let [from, to] = [0, this.places.length];
     while (from < to) {
@@ -149,7 +149,7 @@ class OrderedEntries {
     return from;
   }
 
-  /** It must not be there yet. */
+  /** The entry must not be in the list. */
   insert(entry: Entry): void {
     const { orderPos } = entry;
     const at = this.find(orderPos);
@@ -160,7 +160,7 @@ class OrderedEntries {
   remove(entry: Entry): void {
     const at = this.find(entry.orderPos);
     if (at === this.entries.length) return;
-    // It may have had another place.
+    // Its position may have changed since the insertion.
     const found = this.entries[at] === entry ? at : this.entries.indexOf(entry);
     if (found < 0) return;
     this.entries.splice(found, 1);

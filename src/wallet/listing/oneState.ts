@@ -1,12 +1,12 @@
-/** Sums over all of a wallet, which pause on their way and must be those of one moment. */
+/** Computes sums over a whole wallet that yield during the work but must be consistent. */
 import { inSlices } from '../../scheduler/slices.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 import type { Wallet } from '../wallet.js';
 
-/** This often a sum is started over because something has changed; then it is made without a pause. */
+/** Maximum number of restarts after changes; then the sum is computed without a yield. */
 const MAX_ATTEMPTS = 3;
 
-/** What `work` gives when nothing changes between its beginning and its end. It may run several times. */
+/** Returns the result of `work` if nothing changed during its run. It may run several times. */
 export async function ofOneState<T>({ ledger }: Wallet, work: () => Slices<T>): Promise<T> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { revision } = ledger;

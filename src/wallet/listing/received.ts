@@ -1,5 +1,5 @@
 /**
- * What addresses and labels have received. Mined coins and what must still wait do not count. Source: lbrycrd
+ * Received amounts of addresses and labels. Coinbases and non-final transactions do not count. Source: lbrycrd
  * wallet/rpcwallet.cpp `getreceivedbyaddress`, `getreceivedbylabel`, `ListReceived`.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
@@ -12,18 +12,18 @@ import type { DestinationSum } from './receivedSums.js';
 import { byId } from './sinceBlock.js';
 import { sumsOf } from './sumsOf.js';
 
-/** Destinations with more payments have cached sums. Arbitrary. */
+/** Number of payments above which a destination has cached sums. Arbitrary. */
 const FEW_PAYMENTS = 32;
 const NOTHING: DestinationSum = { sumSat: 0n, plainSat: 0n, depth: null };
 
-/** What one destination has received. */
+/** Received amount of one destination. */
 export interface Receipt {
   /** `destinationKey`. */
   readonly destination: string;
   readonly address: string;
   readonly label: string;
   readonly amountSat: bigint;
-  /** The confirmations of the latest; 0 when there is nothing. */
+  /** Confirmations of the latest payment; 0 without one. */
   readonly confirmations: number;
   readonly isWatched: boolean;
   /** Entries by id. */
@@ -49,7 +49,7 @@ function counts(wallet: Wallet, { isFinal }: BalanceOptions, entry: Entry, minDe
   return !entry.isCoinbase && wallet.ledger.depth(entry) >= minDepth && isFinal(entry);
 }
 
-/** What came to a destination of the wallet's. */
+/** Outputs to a destination of the wallet. */
 function* receivedOf(wallet: Wallet, destination: string, minDepth: number): Slices<DestinationSum> {
   const entries = wallet.ledger.payingTo(destination);
   if (entries.length > FEW_PAYMENTS) {
@@ -73,19 +73,19 @@ function* receivedOf(wallet: Wallet, destination: string, minDepth: number): Sli
   return { sumSat, plainSat, depth };
 }
 
-/** What came to a destination of the wallet's by its own script: claims and bare keys are left out. */
+/** Amount received by a destination of the wallet with its standard script: claims and bare public keys do not count. */
 export function* receivedSat(wallet: Wallet, destination: string, minDepth: number): Slices<bigint> {
   return (yield* receivedOf(wallet, destination, minDepth)).plainSat;
 }
 
-/** What came to all addresses with a label that are the wallet's, or watched. */
+/** Amount received by all addresses with a label that the wallet owns or watches. */
 export function* receivedByLabelSat(wallet: Wallet, label: string, minDepth: number): Slices<bigint> {
   const { labels } = sumsOf(wallet);
   yield* labels.refresh();
   return labels.receivedSat(label, minDepth);
 }
 
-/** What a destination has received, null when that is nothing and such are not listed. */
+/** The receipt of a destination; null if it is empty and empty ones are not listed. */
 export function receiptOf(wallet: Wallet, destination: string, options: ReceiptOptions): Receipt | null {
   const known = wallet.book.at(destination);
   const address = wallet.book.destinations().get(destination);
@@ -121,7 +121,7 @@ export function receiptOf(wallet: Wallet, destination: string, options: ReceiptO
   };
 }
 
-/** The destinations of the address book, as the reference sorts them. */
+/** The destinations of the address book, in the order of the reference. */
 export function sortedDestinations({ book }: Wallet): Slices<string[]> {
   return sortedInSlices([...book.destinations().keys()], (a, b) => (a < b ? -1 : 1));
 }
@@ -142,7 +142,7 @@ export function* receiptsByLabel(wallet: Wallet, options: ReceiptOptions): Slice
       label,
       amountSat: (known?.amountSat ?? 0n) + received.sumSat,
       confirmations: Math.min(known?.confirmations ?? Infinity, received.depth ?? Infinity),
-      // QUIRK: the last of its addresses decides. Test: test/functional/walletListing.test.ts.
+      // QUIRK: the last address of the label decides. Test: test/functional/walletListing.test.ts.
       isWatched: received.depth !== null && (mine & MINE.watchOnly) !== 0,
     });
   }
@@ -151,7 +151,7 @@ export function* receiptsByLabel(wallet: Wallet, options: ReceiptOptions): Slice
     .map((one) => ({ ...one, confirmations: one.confirmations === Infinity ? 0 : one.confirmations }));
 }
 
-/** The order of texts as the reference has it: of their bytes in UTF-8. */
+/** Compares strings like the reference: by their UTF-8 bytes. */
 export function compareText(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8'));
 }

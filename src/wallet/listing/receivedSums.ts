@@ -1,6 +1,6 @@
 /**
- * What came to labels, and to destinations that were paid often, kept up to date. Mined coins do not count. Source: lbrycrd
- * wallet/rpcwallet.cpp `getreceivedbylabel`, `getreceivedbyaddress`, `ListReceived`.
+ * Received amounts of labels and of destinations with many payments, updated incrementally. Coinbases do not count. Source:
+ * lbrycrd wallet/rpcwallet.cpp `getreceivedbylabel`, `getreceivedbyaddress`, `ListReceived`.
  */
 import { MINE } from '../keys/isMine.js';
 import type { Entry } from '../ledger/entry.js';
@@ -14,7 +14,7 @@ interface Received {
   readonly outputs: readonly { readonly to: string; readonly valueSat: bigint; readonly isPlain: boolean }[];
 }
 
-/** By the label that destinations of the wallet's, or watched ones, have. */
+/** Sums by label, over destinations that the wallet owns or watches. */
 export class LabelSums extends RunningSums<Received> {
   private readonly sums = new Map<string, HeightSums>();
 
@@ -66,9 +66,9 @@ export class LabelSums extends RunningSums<Received> {
 /** What a destination has received. */
 export interface DestinationSum {
   readonly sumSat: bigint;
-  /** The same without claims and bare keys. */
+  /** The same without claims and bare public keys. */
   readonly plainSat: bigint;
-  /** Confirmations of the latest; null when there is nothing. */
+  /** Confirmations of the latest payment; null without one. */
   readonly depth: number | null;
 }
 
@@ -77,7 +77,7 @@ interface Sums {
   readonly plain: HeightSums;
 }
 
-/** By destination; of those that were asked for. */
+/** Sums by destination, for requested destinations. */
 export class DestinationSums extends RunningSums<Received> {
   private readonly sums = new Map<string, Sums>();
 
@@ -103,7 +103,7 @@ export class DestinationSums extends RunningSums<Received> {
     }
   }
 
-  /** From here on the sums of a destination are kept. `refresh` comes before they are asked for. */
+  /** Starts to maintain the sums of a destination. Call `refresh` before reading them. */
   ask(destination: string): void {
     if (this.sums.has(destination)) return;
     this.sums.set(destination, { all: new HeightSums(), plain: new HeightSums() });

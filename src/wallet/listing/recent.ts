@@ -1,5 +1,5 @@
 /**
- * The latest of what is listed, without reading what is not: which transactions a page of a list is made of. Source: lbrycrd
+ * Finds the transactions of a page of a list, from the latest backwards, without reading others. Source: lbrycrd
  * wallet/rpcwallet.cpp `listtransactions`, `ListTransactions`.
  */
 import { atOnce, type Slices } from '../../util/slices.js';
@@ -10,14 +10,14 @@ import { listedCounts } from './amounts.js';
 import { listedEntriesOf } from './listedEntries.js';
 import { listsReceived, listsSent, type Selection } from './selection.js';
 
-/** A transaction, or a move between accounts, with the places of those of its items that belong to the page. */
+/** A transaction or a move between accounts, with the range of its items on the page. */
 export interface Piece {
   readonly of: { readonly entry: Entry } | { readonly move: AccountingEntry };
   readonly first: number;
   readonly end: number;
 }
 
-/** How many items a transaction gives. */
+/** Number of items of a transaction. */
 function itemCount(wallet: Wallet, selection: Selection, entry: Entry): number {
   const { sent, received } = listedCounts(wallet, entry, selection.filter);
   let count = listsSent(selection, entry) ? sent : 0;
@@ -27,16 +27,15 @@ function itemCount(wallet: Wallet, selection: Selection, entry: Entry): number {
 }
 
 /**
- * The number of latest entries that are searched before a list is kept for the query. Arbitrary: a fraction of a
- * millisecond.
+ * Number of latest entries that are searched before a list is built and cached. Arbitrary: a fraction of a millisecond.
  */
 const LATEST_LOOKED_AT = 64;
-/** Entries looked at between two pauses. */
+/** Entries processed between two yields. */
 const STEP = 256;
 
 /**
- * The page of `count` items behind the `skip` latest, the latest first. Costs what the page has, and not what has ever been,
- * except for the first question about a label or about what is the wallet's (`listedEntries.ts`).
+ * The page of `count` items after the `skip` latest, the latest first. The cost depends on the page, not on the history,
+ * except for the first request of a list (`listedEntries.ts`).
  */
 export function* recentPieces(
   wallet: Wallet,
@@ -53,11 +52,14 @@ export function* recentPieces(
   if (page !== null) return page;
   const listed = yield* listedEntriesOf(wallet).of(selection);
   if (skip + count <= STEP) return atOnce(pageOf(wallet, selection, listed, skip, count))!;
-  // It may change during a pause.
+  // The list may change during a yield.
   return (yield* pageOf(wallet, selection, listed.slice(), skip, count))!;
 }
 
-/** The page among these, the first that came first; null when it is not full at the place `from` and there are more. */
+/**
+ * The page from these entries, which are in order of arrival; null if it is not full at position `from` and there are
+ * earlier entries.
+ */
 function* pageOf(
   wallet: Wallet,
   selection: Selection,
@@ -82,7 +84,7 @@ function* pageOf(
   return pieces;
 }
 
-/** What could have items, the latest first; null if entries before the place `from` would come. */
+/** Candidates, the latest first. Yields null at entries before position `from`. */
 function* latestFirst(
   { accounts }: Wallet,
   { label, withAccounts }: Selection,
@@ -101,8 +103,8 @@ function* latestFirst(
 }
 
 /**
- * What pays to addresses with a label, or was sent from it as an account, where that is little: the first that came first.
- * Null if it is not, and for the empty label, which is that of all addresses without one too.
+ * Entries that pay to addresses with the label, or were sent from it as an account, the earliest first. Null if there are
+ * many, and for the empty label, which all addresses without a label have.
  */
 function fewLabelled({ book, ledger }: Wallet, { label, withAccounts }: Selection): Entry[] | null {
   if (label === null || label === '') return null;

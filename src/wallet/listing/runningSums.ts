@@ -1,24 +1,24 @@
 /**
- * Sums over the confirmed transactions of a wallet that are kept up to date: each that has changed since the last question is
- * taken out as it was and put in as it is. So a question costs what has changed, and not what has ever been. The first one
- * looks at all.
+ * Sums over the confirmed transactions of a wallet, updated incrementally. For each entry that changed since the last query,
+ * the old contribution is subtracted and the new one added. So the cost of a query depends on the changes, not on the
+ * history. The first query processes all entries.
  */
 import { LOCKTIME_THRESHOLD } from '../../script/script.js';
 import type { Slices } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 
-/** Entries looked at between two pauses. */
+/** Entries processed between two yields. */
 const STEP = 256;
 
 export abstract class RunningSums<Part> {
   protected readonly wallet: Wallet;
-  /** What is in the sums. */
+  /** Contributions included in the sums. */
   private readonly parts = new Map<Entry, Part>();
   private readonly touched = new Set<Entry>();
-  /** In a block, and yet not final by the clock, which may have been set back. */
+  /** Entries in a block that are not final by the clock, which may have been set back. */
   private readonly untimely = new Set<Entry>();
-  /** The latest time that an entry waited for that counts as final. */
+  /** The latest lock time of an entry that counts as final. */
   private latestLockSec = 0;
 
   constructor(wallet: Wallet) {
@@ -40,13 +40,13 @@ export abstract class RunningSums<Part> {
     for (const entry of this.wallet.ledger.all()) this.touched.add(entry);
   }
 
-  /** What an entry, which is in a block, adds to the sums; null for nothing. */
+  /** The contribution of a confirmed entry; null for none. */
   protected abstract partOf(entry: Entry): Part | null;
   protected abstract put(part: Part): void;
   /** The opposite of `put`. */
   protected abstract take(part: Part): void;
 
-  /** Brings the sums up to date; they are that until something else has a turn. */
+  /** Updates the sums; they are valid until other code runs. */
   *refresh(): Slices<void> {
     const nowSec = this.wallet.node.nowSec();
     if (nowSec <= this.latestLockSec) {
@@ -55,7 +55,7 @@ export abstract class RunningSums<Part> {
     }
     for (const entry of this.untimely) this.touched.add(entry);
     let count = 0;
-    // What is touched during a pause has its turn, too.
+    // Entries that are added during a yield are processed too.
     for (const entry of this.touched) {
       this.touched.delete(entry);
       this.renew(entry, nowSec);
@@ -82,13 +82,13 @@ export abstract class RunningSums<Part> {
     this.parts.set(entry, part);
   }
 
-  /** All that is in no sum: what is in no block, what conflicts, and what is not final. */
+  /** Entries that are not in the sums: unconfirmed, conflicting and non-final ones. */
   protected *rest(): Generator<Entry> {
     yield* this.wallet.ledger.unsettled();
     yield* this.untimely;
   }
 
-  /** The height up to which blocks have this many confirmations. */
+  /** Maximum height of blocks with this many confirmations. */
   protected heightOfDepth(depth: number): number {
     return this.wallet.followedHeight + 1 - depth;
   }

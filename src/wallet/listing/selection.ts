@@ -1,4 +1,4 @@
-/** What of a wallet's transactions is listed. Source: lbrycrd wallet/rpcwallet.cpp `ListTransactions`. */
+/** Selects the transactions of a list. Source: lbrycrd wallet/rpcwallet.cpp `ListTransactions`. */
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import { labelOf } from './amounts.js';
@@ -7,15 +7,15 @@ import { labelOf } from './amounts.js';
 export interface Selection {
   /** `MINE` flags. */
   readonly filter: number;
-  /** What came in at addresses with this label; null for everything. */
+  /** Only amounts received at addresses with this label; null for all transactions. */
   readonly label: string | null;
-  /** Whether labels are accounts: what was sent from one, or moved, is listed by it too. */
+  /** Whether labels are accounts: payments and moves from an account are then selected by it too. */
   readonly withAccounts: boolean;
   /** Smallest depth of receipts; below 0 includes conflicting ones. */
   readonly minDepth: number;
 }
 
-/** Whether what an entry sent is listed. */
+/** Whether the payments of an entry are listed. */
 export function listsSent(
   { label, withAccounts }: Pick<Selection, 'label' | 'withAccounts'>,
   entry: Entry,
@@ -23,7 +23,7 @@ export function listsSent(
   return label === null || (withAccounts && entry.row.fromAccount === label);
 }
 
-/** Whether something that came in at a destination is listed. */
+/** Whether outputs received at a destination are listed. */
 export function listsReceived(wallet: Wallet, { label }: Pick<Selection, 'label'>, to: string): boolean {
   return label === null || labelOf(wallet, to) === label;
 }

@@ -1,17 +1,17 @@
-/** What has happened since a block. Source: lbrycrd wallet/rpcwallet.cpp `listsinceblock`. */
+/** Changes since a block. Source: lbrycrd wallet/rpcwallet.cpp `listsinceblock`. */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 
-/** Blocks, or entries, looked at between two pauses. */
+/** Blocks or entries processed between two yields. */
 const LOOKED_AT_ONCE = 256;
 
-/** Transactions by id in wire order, as in the reference. */
+/** Compares transactions by id in wire order, as in the reference. */
 export function byId(a: Entry, b: Entry): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 }
 
-/** Entries in no block, or in blocks above a height; all with −1. By id. */
+/** Entries that are not in a block or in one above a height, sorted by id; all entries for height −1. */
 export function* entriesSince(wallet: Wallet, height: number): Slices<Entry[]> {
   return yield* sortedInSlices(yield* found(wallet, height), byId);
 }

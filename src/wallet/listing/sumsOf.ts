@@ -1,4 +1,4 @@
-/** The running sums of each wallet that is open, made when they are first asked for. None of it is on disk. */
+/** The running sums of each open wallet, created on first use. They are not stored on disk. */
 import type { Wallet } from '../wallet.js';
 import { AccountSums } from './accountSums.js';
 import { AddressGroups } from './addressGroups.js';

@@ -1,4 +1,4 @@
-/** The output scripts by which an address index finds what a wallet's keys and scripts were paid, and what they spent. */
+/** The output scripts with which the address index finds payments to a wallet and their spends. */
 import { hash160, sha256 } from '../../crypto/hash.js';
 import { isWitnessProgram } from '../../script/script.js';
 import { scriptForDestination } from '../../script/standard.js';
@@ -7,8 +7,8 @@ import type { Slices } from '../../util/slices.js';
 import type { Keyring } from '../keys/keyring.js';
 
 /**
- * Those of a key, by its id. A bare public key and claims of the key are filed under its address; P2SH of its
- * witness program is left out.
+ * The scripts of a key, by its id. The index files bare public keys and claims under the key's address. P2SH of the witness
+ * program is left out.
  */
 function keyScripts(keyId: Bytes): Buffer[] {
   return [
@@ -31,7 +31,7 @@ export function* ownScripts(keyring: Keyring): Slices<Buffer[]> {
   }
   for (const [id, script] of keyring.allScripts()) {
     scripts.push(p2sh(fromLatin1(id)));
-    // A key that is watched is paid by its program as well.
+    // A watch-only key can also be paid by its witness program.
     if (isWitnessProgram(script)) scripts.push(script);
     scripts.push(scriptForDestination({ type: 'witness_v0_scripthash', hash: sha256(script) }));
     if (++count % 256 === 0) yield;

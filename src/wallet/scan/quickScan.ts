@@ -1,7 +1,7 @@
 /**
- * Passing over blocks in bulk in which a scan would find nothing new: the node looks through many of them at once, and what it
- * finds is known here as it is there. Owns how many blocks that are; changes nothing of the wallet. A block with anything
- * else in it is left to the scan, which looks at all of its transactions.
+ * Fast path of a scan: skips blocks without changes for the wallet. The node searches many blocks in one call, and a block
+ * is skipped if the wallet already knows all found transactions. Owns the number of blocks in a call; does not change the
+ * wallet. A block with another transaction is left to the full scan.
  */
 import { equalBytes } from '../../util/bytes.js';
 import { paysToPool } from '../keys/paysToPool.js';
@@ -10,7 +10,10 @@ import type { FoundPayments } from '../port.js';
 import type { Wallet } from '../wallet.js';
 import { txConcernsWallet } from './takeBlock.js';
 
-/** Blocks that are asked for at a time: so many as long as nothing new is found, fewer where something was. Arbitrary. */
+/**
+ * Maximum and minimum number of blocks in a call. The number grows while nothing new is found, and shrinks otherwise.
+ * Arbitrary.
+ */
 const MOST_BLOCKS = 512;
 const FEWEST_BLOCKS = 4;
 const FIRST_BLOCKS = 64;
@@ -26,19 +29,19 @@ export class QuickScan {
     this.wallet = wallet;
   }
 
-  /** Scripts that are watched are known as a whole only, and so looked for block by block. */
+  /** Not possible with watched scripts: they are matched as a whole, so blocks must be searched one by one. */
   get isPossible(): boolean {
     return !this.wallet.keyring.watchesScripts;
   }
 
-  /** How many blocks should be asked for. */
+  /** Number of blocks for the next call. */
   get wanted(): number {
     return this.isPossible ? this.blocks : 1;
   }
 
   /**
-   * Looks through blocks at ascending heights, and announces what is known of them unless `isQuiet`. Answers how many of the first
-   * are done; 0 where the first needs a closer look. The wallet has caught up with the chain then.
+   * Searches blocks at ascending heights, and announces their known transactions unless `isQuiet`. Returns the number of
+   * leading blocks that need no full scan. The wallet has then caught up with the chain.
    */
   async look(heights: readonly number[], isQuiet: boolean): Promise<number> {
     const { wallet } = this;
@@ -60,20 +63,20 @@ export class QuickScan {
         memory: (this.memory ??= Buffer.allocUnsafeSlow(MEMORY_BYTES)),
       });
     } catch {
-      // The closer look meets the same, and reports it.
+      // The full scan meets the same error and reports it.
       return 0;
     }
     await wallet.events.caughtUp();
-    // What came meanwhile was not looked for.
+    // Keys or transactions were added during the search, so the result is incomplete.
     if (found.blockCount === 0 || keyring.revision !== revision || ledger.size !== size) return 0;
-    // Where the last of them is in the chain, all are.
+    // If the last block is in the active chain, all are.
     const last = found.blockCount - 1;
     const hash = chain.hashAt(asked[last]!);
     if (hash === null || !equalBytes(hash, found.hash(last))) return 0;
     return this.pass(found, isSilent);
   }
 
-  /** Announces what was found up to the first block that has something new. */
+  /** Announces the found transactions up to the first block with a new one. */
   private pass(found: FoundPayments, isSilent: boolean): number {
     let known: Entry[] = [];
     let block = 0;
@@ -97,7 +100,7 @@ export class QuickScan {
       return block;
     }
     tell();
-    // As many large ones as have room, and some more, in case that the next are smaller.
+    // Number of blocks that fit the buffer, doubled, because the next blocks may be smaller.
     this.blocks =
       found.blockCount < this.blocks
         ? Math.max(FEWEST_BLOCKS, Math.min(this.blocks, 2 * found.blockCount))
@@ -105,7 +108,7 @@ export class QuickScan {
     return found.blockCount;
   }
 
-  /** Whether a look at a transaction would neither change it nor use a key of the pool. */
+  /** Whether scanning the transaction would neither change it nor use a key of the pool. */
   private isKnown(entry: Entry, found: FoundPayments, n: number): boolean {
     const place = { blockHash: found.hash(found.block(n)), index: found.index(n) };
     if (!this.wallet.ledger.isSettled(entry, place, found.hasWitness(n))) return false;

@@ -1,6 +1,6 @@
 /**
- * Rescans as they are asked for: from the birth of keys, or over given blocks; and those that a wallet owes, which begin by
- * themselves. Source: lbrycrd wallet/wallet.cpp `RescanFromTime`.
+ * Rescans on request, from the birth time of keys or over given blocks, and owed rescans, which start automatically. Source:
+ * lbrycrd wallet/wallet.cpp `RescanFromTime`.
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { WalletBatch } from '../store/records.js';
@@ -10,18 +10,18 @@ import type { ScanBounds } from './scanHeights.js';
 import type { ScanTurn } from './scans.js';
 import { takeUnconfirmed } from './takeBlock.js';
 
-/** How far the times of blocks may be behind those of keys. Source: `TIMESTAMP_WINDOW`. */
+/** Maximum difference between the times of blocks and keys. Source: `TIMESTAMP_WINDOW`. */
 export const TIMESTAMP_WINDOW_SEC = 2 * 60 * 60;
 
 export interface TimeScanEnd {
   readonly isComplete: boolean;
-  /** From here on nothing was missed: the time asked for, or a later one where blocks could not be read. */
+  /** Time from which the scan is complete: the requested time, or a later one if blocks could not be read. */
   readonly scannedFromSec: number;
 }
 
 /**
- * Looks through the chain for what keys were paid that are at least as young as a time. All of it is on disk when it resolves.
- * Until then the wallet owes it: after a crash it starts over by itself.
+ * Scans the chain for payments to keys that were created at or after a time. The results are on disk when it resolves. Until
+ * then the rescan is recorded as owed: after a crash it starts again automatically.
  */
 export async function rescanFromTime(wallet: Wallet, turn: ScanTurn, timeSec: number): Promise<TimeScanEnd> {
   const { chain, log } = wallet.node;
@@ -42,18 +42,18 @@ function maxTimeSecAt({ node: { chain } }: Wallet, height: number): number {
   return latest;
 }
 
-/** The same over blocks by their heights. */
+/** The same for a range of heights. */
 export async function rescanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
   const { scans } = wallet;
   await wallet.change((batch) => scans.owe(batch, bounds.first));
   const end = await scanBlocks(wallet, turn, bounds);
   if (end.isComplete && bounds.last === null) await takeMempool(wallet);
-  // What the owner ended is not owed any more; what the end of the program ended is.
+  // A scan aborted by the owner is not owed any more; one interrupted by the end of the program is.
   if (turn.ended !== 'close') await wallet.change((batch) => scans.settle(batch, bounds.first));
   return end;
 }
 
-/** The same for a wallet that is being opened, until that is abandoned. */
+/** The same while a wallet is being opened, until that is aborted. */
 export async function lookAgain(wallet: Wallet, bounds: ScanBounds, signal?: AbortSignal): Promise<void> {
   const turn = wallet.scans.reserve();
   if (turn === null) return;
@@ -67,7 +67,7 @@ export async function lookAgain(wallet: Wallet, bounds: ScanBounds, signal?: Abo
   }
 }
 
-/** Takes in what is in the mempool already. */
+/** Applies the transactions in the mempool. */
 async function takeMempool(wallet: Wallet): Promise<void> {
   const { mempool } = wallet.node;
   let since = performance.now();
@@ -80,7 +80,7 @@ async function takeMempool(wallet: Wallet): Promise<void> {
   }
 }
 
-/** Begins the scan that a wallet owes, if it does, once no other is under way. */
+/** Starts the owed rescan of a wallet, if there is one, when no other is running. */
 export function beginOwedScan(wallet: Wallet): void {
   payDebt(wallet).catch((error: unknown) => wallet.node.onFatal(error));
 }

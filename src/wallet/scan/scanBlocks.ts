@@ -1,6 +1,6 @@
 /**
- * Looking through blocks of the chain for what concerns a wallet, in the background of everything else. New blocks are not its
- * business: the follower takes them in as they come. Source: lbrycrd wallet/wallet.cpp `ScanForWalletTransactions`.
+ * Scans blocks of the chain for transactions of a wallet, in the background. New blocks are applied by the follower instead.
+ * Source: lbrycrd wallet/wallet.cpp `ScanForWalletTransactions`.
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
@@ -16,9 +16,9 @@ import type { ScanTurn } from './scans.js';
 import { endShortage } from './shortage.js';
 import { factsAhead, hasMuchOf, takeBlock } from './takeBlock.js';
 
-/** The log has a line of progress this often. Source: `ScanForWalletTransactions`. */
+/** Interval of progress lines in the log. Source: `ScanForWalletTransactions`. */
 export const LOG_EVERY_MS = 60_000;
-/** Blocks that are being read at a time. Arbitrary. */
+/** Blocks that are read concurrently. Arbitrary. */
 const READ_AHEAD = 8;
 
 /** Progress of a scan for the log. */
@@ -27,13 +27,13 @@ export function progressAt(height: number, { height: tip }: ChainPort): string {
 }
 
 export interface ScanEnd {
-  /** False when it was ended before it was through. */
+  /** False if the scan ended early. */
   readonly isComplete: boolean;
-  /** The highest block that could not be read; −1 when all could. */
+  /** The highest block that could not be read; −1 without one. */
   readonly unreadable: number;
 }
 
-/** Looks through blocks. What it finds is in the file when it resolves, but not synced. */
+/** Scans blocks. The results are written to the file when it resolves, but not synced. */
 export function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
   return wallet.events.use(() => scan(wallet, turn, bounds));
 }
@@ -69,10 +69,10 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
       continue;
     }
     const block = await reader.read(height, quick.isPossible ? [] : heights.ahead(READ_AHEAD));
-    // A block that the wallet does not follow yet is left to the follower.
+    // Blocks that the wallet has not followed yet are left to the follower.
     await wallet.events.caughtUp();
     if (block === null) unreadable = Math.max(unreadable, height);
-    // A block that is not in the chain any more made way for one that the follower took in.
+    // A block that is not in the active chain any more was replaced by one that the follower applied.
     else if (block !== 'gone' && chain.heightOf(block.hash) === height) {
       const made: Bytes[] = [];
       const look = { since: first, told: new Set<Entry>(), onlyChanges: bounds.isOwn === true };
@@ -80,7 +80,7 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
         const batch = new WalletBatch();
         made.push(...more);
         const ahead = hasMuchOf(wallet, block) ? await inSlices(factsAhead(wallet, block)) : undefined;
-        // The chain may be another one since.
+        // The chain may have changed meanwhile.
         if (chain.heightOf(block.hash) !== height) break;
         made.push(...keyring.addedBy(() => atOnce(takeBlock(wallet, batch, block, look, ahead))));
         await wallet.write(batch, { sync: false });
@@ -90,12 +90,12 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
     }
     since = await yieldIfDue(since);
   }
-  // Other outputs of transactions that are known may be of the new keys.
+  // Other outputs of known transactions may belong to the new keys.
   await wallet.reconsiderOutputs();
   return { isComplete: true, unreadable };
 }
 
-/** Reads blocks a little before they are wanted. */
+/** Reads blocks ahead of the scan. */
 class ReadAhead {
   private readonly chain: ChainPort;
   private readonly reading = new Map<number, Promise<WalletBlock | 'gone' | null>>();
@@ -104,7 +104,7 @@ class ReadAhead {
     this.chain = chain;
   }
 
-  /** The block; null when it cannot be read, `gone` when the chain has another there now, or none. */
+  /** The block; null if it cannot be read; `gone` if the active chain has another block or none at this height. */
   async read(height: number, ahead: readonly number[]): Promise<WalletBlock | 'gone' | null> {
     for (const other of this.reading.keys())
       if (other !== height && !ahead.includes(other)) this.reading.delete(other);

@@ -1,6 +1,6 @@
 /**
- * Which blocks a scan looks at, in which order. Keys that are made on the way because of what is found may have been paid in
- * blocks before: the scan goes round until every block was looked at with all keys there are.
+ * Order of the blocks in a scan. A found payment may cause new keys, which may have been paid in earlier blocks. So the scan
+ * starts further rounds until every block was scanned with all keys.
  */
 import type { Bytes } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
@@ -8,19 +8,19 @@ import type { ChainPort } from '../port.js';
 import type { Wallet } from '../wallet.js';
 import { ownScripts, scriptsOfKeys } from './ownScripts.js';
 
-/** Scripts that the index is asked for at a time. Arbitrary. */
+/** Scripts in one query of the index. Arbitrary. */
 const SCRIPTS_A_QUESTION = 1000;
-/** To look this many scripts up takes about as long as to read a block. */
+/** Number of scripts whose lookup takes about as long as reading a block. */
 const SCRIPTS_A_BLOCK = 8;
 
 export interface ScanHeights {
-  /** The next block to look at; null when all were. */
+  /** The next block to scan; null at the end. */
   next(): Promise<number | null>;
-  /** Blocks that will follow if no keys are made. */
+  /** The next blocks if no keys are created. */
   ahead(count: number): number[];
-  /** Passes over the first of those. */
+  /** Skips the first of these blocks. */
   skip(count: number): void;
-  /** Keys were made because of a block. False when it cannot be told any more where they were paid. */
+  /** Keys were created because of a block. Returns false if the blocks that paid to them cannot be determined any more. */
   keysMade(height: number, keyIds: readonly Bytes[]): Promise<boolean>;
 }
 
@@ -29,9 +29,9 @@ export interface ScanBounds {
   readonly first: number;
   /** Null for the tip. */
   readonly last: number | null;
-  /** Blocks from here on were looked at with all keys that there are. */
+  /** Blocks from this height on were already scanned with all keys. */
   readonly seenFrom?: number;
-  /** Whether no one asked for it: only what it changes is announced then. */
+  /** Whether the scan was not requested by a user: then only changes are announced. */
   readonly isOwn?: boolean;
 }
 
@@ -41,7 +41,7 @@ export class EveryHeight implements ScanHeights {
   private readonly bounds: ScanBounds;
   private readonly tipAtStart: number;
   private position: number;
-  /** Last height of the round, −1 for the tip. */
+  /** Last height of the round; −1 for the tip. */
   private stop: number;
   private isNextRound: boolean;
 
@@ -56,7 +56,7 @@ export class EveryHeight implements ScanHeights {
 
   private get last(): number {
     const { bounds, chain } = this;
-    // The follower applies later blocks, but with the keys of that time.
+    // The follower applies later blocks, but with the keys it had then.
     const tip = this.stop < 0 ? Math.min(this.tipAtStart, chain.height) : chain.height;
     return Math.min(bounds.last ?? Infinity, tip);
   }
@@ -89,7 +89,7 @@ export class EveryHeight implements ScanHeights {
   }
 }
 
-/** The blocks that the address index names. */
+/** The blocks from a query of the address index. */
 export class IndexedHeights implements ScanHeights {
   private readonly chain: ChainPort;
   private readonly bounds: ScanBounds;
@@ -99,9 +99,9 @@ export class IndexedHeights implements ScanHeights {
   /** Heights for the next round. */
   private readonly behind = new Set<number>();
   private readonly made: Bytes[] = [];
-  /** How far the index was asked. */
+  /** Height up to which the index was queried. */
   private askedTo: number;
-  /** Scripts that it may still be asked for: beyond, it is quicker to read all blocks. */
+  /** Number of scripts that may still be queried. Beyond it, reading all blocks is faster. */
   private scriptsLeft: number;
 
   private constructor(
@@ -116,10 +116,10 @@ export class IndexedHeights implements ScanHeights {
     this.heights = heights;
   }
 
-  /** Null if there is no index that knows, or to read all blocks is quicker. */
+  /** Null if the index is not available, or if reading all blocks is faster. */
   static async ask({ keyring, node: { chain } }: Wallet, bounds: ScanBounds): Promise<IndexedHeights | null> {
     const last = Math.min(bounds.last ?? Infinity, (bounds.seenFrom ?? Infinity) - 1, chain.height);
-    // Where no index knows, scripts are made for nothing.
+    // Checks first whether the index is available, before the scripts are built.
     if ((await touched(chain, [], bounds.first, last)) === null) return null;
     const scripts = await inSlices(ownScripts(keyring));
     const scriptsLeft = SCRIPTS_A_BLOCK * (last - bounds.first + 1) - scripts.length;
@@ -181,7 +181,7 @@ export class IndexedHeights implements ScanHeights {
   }
 }
 
-/** Heights at which one of the scripts was touched, ascending; null when there is no index that knows. */
+/** Heights at which one of the scripts was touched, ascending; null if the index is not available. */
 async function touched(
   chain: ChainPort,
   scripts: readonly Bytes[],

@@ -1,19 +1,19 @@
 /**
- * Whether a wallet looks through blocks again, how far it is, and from where it still owes such a look. There is one at a
- * time. What is owed is in the wallet's file, so that neither a crash nor a locked wallet makes it forgotten: a scan that
- * was begun and not finished, and blocks that were looked through while keys were missing that only an unlocked wallet
- * makes. Source: lbrycrd wallet/wallet.h `WalletRescanReserver`, `fAbortRescan`.
+ * State of a wallet's rescans: whether one is running, its progress, and owed rescans. Only one can run at a time. Owed
+ * rescans are stored in the wallet file, so that they survive a crash: scans that were started and not finished, and scans
+ * of blocks at a time when the keypool could not be filled because the wallet was locked. Source: lbrycrd wallet/wallet.h
+ * `WalletRescanReserver`, `fAbortRescan`.
  */
 import type { Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
 
-/** Leave to scan, which must be given back. */
+/** Permission to scan. Call `release` at the end. */
 export interface ScanTurn {
-  /** Whether the scan is to end, and on whose account. */
+  /** Null, or the reason why the scan must end. */
   readonly ended: 'abort' | 'close' | null;
-  /** How much of the scan is done, from 0 to 1. */
+  /** Reports the progress of the scan, from 0 to 1. */
   tell(progress: number): void;
   release(): void;
 }
@@ -24,11 +24,11 @@ export interface ScanProgress {
   readonly progress: number;
 }
 
-/** What is owed: the first block of a scan that is not finished, and of those that want keys to be made first. */
+/** Row kinds of owed rescans: the first block of an unfinished scan, and the first block that was scanned without enough keys. */
 const DEBTS = { unfinished: 'scanfrom', locked: 'lockedfrom' } as const;
 type Debt = keyof typeof DEBTS;
 
-/** A scan that is under way. */
+/** A running scan. */
 interface Running {
   readonly sinceMs: number;
   progress: number;
@@ -41,7 +41,7 @@ export class Scans {
   private readonly waiting: (() => void)[] = [];
   private readonly owed: Record<Debt, number | null> = { unfinished: null, locked: null };
 
-  /** Null while a scan is under way, or the wallet is being closed. */
+  /** Null while a scan is running or the wallet is being closed. */
   reserve(): ScanTurn | null {
     if (this.running !== null || this.isClosing) return null;
     const running: Running = { sinceMs: performance.now(), progress: 0, ended: null };
@@ -61,21 +61,21 @@ export class Scans {
     };
   }
 
-  /** How far the scan is that is under way; null without one. */
+  /** Progress of the running scan; null without one. */
   get progress(): ScanProgress | null {
     if (this.running === null) return null;
     const { sinceMs, progress } = this.running;
     return { durationSec: Math.floor((performance.now() - sinceMs) / 1000), progress };
   }
 
-  /** Ends the scan that is under way; false when there is none, or it is ending. */
+  /** Aborts the running scan; false if there is none, or it is already ending. */
   abort(): boolean {
     if (this.running === null || this.running.ended !== null) return false;
     this.running.ended = 'abort';
     return true;
   }
 
-  /** Ends the scan that is under way and lets none begin; resolves when there is none. What is left of it stays owed. */
+  /** Ends the running scan and prevents others; resolves when none is running. An unfinished scan stays owed. */
   async close(): Promise<void> {
     this.isClosing = true;
     if (this.running === null) return;
@@ -83,7 +83,7 @@ export class Scans {
     await this.idle();
   }
 
-  /** Resolves when no scan is under way: with false when none will be any more. */
+  /** Resolves when no scan is running, with false if no scan can start any more. */
   async idle(): Promise<boolean> {
     while (this.running !== null) await new Promise<void>((resolve) => this.waiting.push(resolve));
     return !this.isClosing;
@@ -91,32 +91,32 @@ export class Scans {
 
   // What is owed.
 
-  /** The first block of a scan that was not finished; null when none is owed. */
+  /** First block of an unfinished scan; null if none is owed. */
   get unfinishedFrom(): number | null {
     return this.owed.unfinished;
   }
 
-  /** The first block that was looked through while keys were missing; null when none were. */
+  /** First block that was scanned without enough keys; null without one. */
   get lockedFrom(): number | null {
     return this.owed.locked;
   }
 
-  /** A scan from that height to the tip begins; until `settle` it is owed. */
+  /** Records a scan from that height to the tip as owed until `settle`. */
   owe(batch: WalletBatch, first: number): void {
     this.put(batch, 'unfinished', first);
   }
 
-  /** Blocks from that height on were looked through while the pool could not be filled. */
+  /** Records that blocks from that height on were scanned while the pool could not be filled. */
   noteShortage(batch: WalletBatch, first: number): void {
     this.put(batch, 'locked', first);
   }
 
-  /** A scan from that height on is finished, or given up. */
+  /** Records that a scan from that height on was finished or aborted. */
   settle(batch: WalletBatch, first: number): void {
     if (this.owed.unfinished !== null && this.owed.unfinished >= first) this.drop(batch, 'unfinished');
   }
 
-  /** The keys that were missing are there: their blocks are owed a scan from here on. */
+  /** The missing keys were created: records a rescan of their blocks as owed. */
   endShortage(batch: WalletBatch): void {
     if (this.owed.locked === null) return;
     this.owe(batch, this.owed.locked);
@@ -136,7 +136,7 @@ export class Scans {
     batch.del(recordKey(DEBTS[debt]));
   }
 
-  /** Takes in a row; false when it is of another kind. */
+  /** Loads a row; false if it is of another kind. */
   load(kind: string, value: Bytes): boolean {
     for (const debt of ['unfinished', 'locked'] as const) {
       if (kind !== DEBTS[debt]) continue;

@@ -1,13 +1,13 @@
 /**
- * Keys that ran short while blocks were looked through, and are made when that can be: some at a time where they are many, once
- * it is unlocked where the wallet was locked. Those blocks are owed another look then.
+ * Handles a shortage of keys: the keypool could not be filled during a scan, because too many keys were needed at once or
+ * the wallet was locked. The keys are created later, and the affected blocks are then recorded as owed a rescan.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { Wallet } from '../wallet.js';
 
 /**
- * Makes the keys that are missing. Answers their ids, and has the blocks be owed a look; null if no keys were missing, or
- * none can be made.
+ * Creates the missing keys, and records their blocks as owed a rescan. Returns the ids of the keys; null if none were
+ * missing or they cannot be created.
  */
 export async function endShortage(wallet: Wallet): Promise<Bytes[] | null> {
   const { scans } = wallet;

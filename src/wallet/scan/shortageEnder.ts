@@ -1,13 +1,13 @@
-/** Ending a shortage of keys by itself: once a wallet is unlocked, and while it follows the chain. */
+/** Ends a shortage of keys automatically: when a wallet is unlocked, and while it follows the chain. */
 import { WalletClosedError } from '../store/walletFileErrors.js';
 import type { Wallet } from '../wallet.js';
 import { beginOwedScan } from './rescan.js';
 import { endShortage } from './shortage.js';
 
 /**
- * Must be called when a wallet was unlocked. Where blocks were looked through while it was locked and keys were missing (a
- * restored copy of a wallet that was in use elsewhere), the keys are made and those blocks looked through again.
- * Resolves when that has begun.
+ * Call it after a wallet was unlocked. If blocks were scanned without enough keys while the wallet was locked (for example
+ * in a restored copy of a wallet used elsewhere), it creates the keys and starts a rescan of these blocks. Resolves when the
+ * rescan has started.
  */
 export async function afterUnlock(wallet: Wallet): Promise<void> {
   if ((await endShortage(wallet)) !== null) beginOwedScan(wallet);
@@ -22,12 +22,12 @@ export class ShortageEnder {
     this.wallet = wallet;
   }
 
-  /** Must be called after whatever may have used many keys. */
+  /** Call it after any operation that may have used many keys. */
   begin(): void {
     if (this.isBusy || this.wallet.scans.lockedFrom === null || this.wallet.isLocked) return;
     this.isBusy = true;
     this.end().catch((error: unknown) => {
-      // What was owed stays so in its file.
+      // The rescan stays recorded as owed in the file.
       if (!(error instanceof WalletClosedError)) this.wallet.node.onFatal(error);
     });
   }

@@ -1,7 +1,7 @@
 /**
- * Extracts a wallet's transactions from blocks and from the mempool, for each reader: the follower as they come, a
- * rescan again. Of a block all except a few transactions are distinguished without parsing. Source: lbrycrd
- * wallet/wallet.cpp `SyncTransaction`, `AddToWalletIfInvolvingMe`.
+ * Extracts a wallet's transactions from blocks and from the mempool, for the follower and for rescans. Nearly all
+ * transactions of a block are excluded without parsing. Source: lbrycrd wallet/wallet.cpp `SyncTransaction`,
+ * `AddToWalletIfInvolvingMe`.
  */
 import {
   INPUT_PREVOUT,
@@ -33,29 +33,29 @@ import type { Wallet } from '../wallet.js';
 
 const OUTPOINT_BYTES = 36;
 const TXID_BYTES = 32;
-/** Keys of each pool that are made for a block at once: they take less than a slice's time. */
+/** Maximum number of keys created for a block in each pool. They take less than a slice's time. */
 const KEYS_A_BLOCK = 16;
 
-/** How blocks are looked through. */
+/** Options of a scan of blocks. */
 export interface Look {
   /**
-   * The first of the blocks: those from there on owe a look once keys are made that are not made here, because the wallet is
-   * locked or they are many (`shortage.ts`).
+   * Height of the first block of the scan. If keys cannot be created now, because the wallet is locked or they are too many,
+   * blocks from there on are recorded as owed a rescan (`shortage.ts`).
    */
   readonly since: number;
-  /** For these nothing is announced any more: a block is looked at again for keys that it brought about. */
+  /** Entries already announced. A block is scanned again for new keys that it caused, and must not announce them twice. */
   readonly told: Set<Entry>;
-  /** Whether only what is new or has changed is announced, as in a look that no one asked for. */
+  /** Whether only new and changed transactions are announced, as in a scan that no user requested. */
   readonly onlyChanges?: boolean;
 }
 
-/** Transactions of a block with what taking them in asks of them, by their places. */
+/** Transactions of a block with precomputed data, by position. */
 export type FactsAhead = ReadonlyMap<number, TxFacts>;
 
-/** A block with this many transactions of the wallet is made ready ahead: fewer take less than a slice's time. */
+/** Number of the wallet's transactions from which a block is prepared in advance. Fewer take less than a slice's time. */
 export const MANY = 64;
 
-/** Whether a block has this much of the wallet's that taking it in at once would hold the event loop. */
+/** Whether a block has so many transactions of the wallet that applying it at once would block the event loop. */
 export function hasMuchOf(wallet: Wallet, { raw, parsed }: WalletBlock): boolean {
   if (parsed.txCount < MANY) return false;
   for (let index = 0, found = 0; index < parsed.txCount; index++)
@@ -63,7 +63,7 @@ export function hasMuchOf(wallet: Wallet, { raw, parsed }: WalletBlock): boolean
   return false;
 }
 
-/** Works out ahead what `takeBlock` will ask of a block's transactions, as far as they are known to be the wallet's by now. */
+/** Precomputes the data that `takeBlock` needs, for the transactions that are now known to concern the wallet. */
 export function* factsAhead(wallet: Wallet, { raw, parsed }: WalletBlock): Slices<FactsAhead> {
   const ahead = new Map<number, TxFacts>();
   for (let index = 0; index < parsed.txCount; index++) {
@@ -83,8 +83,8 @@ function factsAt(raw: Buffer, parsed: ParsedBlock, index: number): TxFacts {
 }
 
 /**
- * Takes in what of a block concerns the wallet, keys that it makes on the way included. Between two steps the wallet knows a
- * part of it. With `ahead` it takes less time, and comes to the same.
+ * Applies the wallet's transactions of a block, including those to keys that it creates meanwhile. Between two steps the
+ * block is partly applied. `ahead` makes it faster, with the same result.
  */
 export function* takeBlock(
   wallet: Wallet,
@@ -97,7 +97,7 @@ export function* takeBlock(
   const { keyring } = wallet;
   const firstCount = keyring.keyCount;
   for (let keyCount = -1; keyCount !== keyring.keyCount;) {
-    // A transaction may pay to keys that a later one of the block brings about.
+    // A transaction may pay to a key that a later transaction of the block causes to be created.
     keyCount = keyring.keyCount;
     for (let index = 0; index < parsed.txCount; index++) {
       if (!concernsWallet(wallet, raw, parsed, index)) {
@@ -112,7 +112,7 @@ export function* takeBlock(
   }
 }
 
-/** Takes in a transaction of the mempool if it concerns the wallet. */
+/** Applies a mempool transaction if it concerns the wallet. */
 export function takeUnconfirmed(wallet: Wallet, batch: WalletBatch, txid: Bytes, bytes: Buffer): void {
   const { ledger } = wallet;
   if (!ledger.has(toLatin1(txid)) && !concernsWallet(wallet, bytes, parseTxView(bytes), 0)) return;
@@ -130,7 +130,7 @@ function take(
   most: number,
 ): void {
   const { keyring, ledger } = wallet;
-  // Keys are made before it is decided what of the transaction is the wallet's: it may be one of those.
+  // New keys are created first, because outputs of the transaction may pay to them.
   for (let keyCount = -1; keyCount !== keyring.keyCount;) {
     keyCount = keyring.keyCount;
     const used = facts.tx.outputs.flatMap(({ script }) => keyIdsOf(keyring, script));
@@ -147,12 +147,12 @@ function take(
   wallet.announce(entry, ledger.size > sizeBefore);
 }
 
-/** Whether a transaction by its bytes may pay to the wallet, spends of it, or spends what it spends. */
+/** Whether a serialized transaction may pay to the wallet, or spends an output that the wallet owns or also spends. */
 export function txConcernsWallet(wallet: Wallet, bytes: Buffer): boolean {
   return concernsWallet(wallet, bytes, parseTxView(bytes), 0);
 }
 
-/** Whether a transaction may pay to the wallet, spends of it, or spends what it spends. */
+/** Whether a transaction may pay to the wallet, or spends an output that the wallet owns or also spends. */
 function concernsWallet(
   { ledger, keyring }: Wallet,
   raw: Buffer,

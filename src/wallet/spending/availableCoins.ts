@@ -1,5 +1,5 @@
 /**
- * The wallet's unspent outputs with what spending asks of them: script, size of the input, whether keys are at hand. Source:
+ * The wallet's unspent outputs with the data for spending: script, input size, and whether the keys are available. Source:
  * lbrycrd wallet/wallet.cpp `AvailableCoins`, wallet/wallet.h `COutput`.
  */
 import type { Selectable } from '../../signing/coinSelection/coinGroup.js';
@@ -24,23 +24,23 @@ export interface WalletCoin extends Selectable {
   readonly entry: Entry;
   readonly script: Bytes;
   readonly depth: number;
-  /** The wallet has the private keys, or it is watched and the spender asked for watched coins too. */
+  /** Whether the wallet has the private keys, or the output is watch-only and the caller allows such coins. */
   readonly isSpendable: boolean;
-  /** Scripts and public keys are known. */
+  /** Whether scripts and public keys are known. */
   readonly isSolvable: boolean;
-  /** Not unconfirmed from others, nor a replacement that waits. */
+  /** False for unconfirmed outputs of others and for unconfirmed replacements. */
   readonly isSafe: boolean;
 }
 
 export interface CoinQuery extends CoinBounds {
-  /** Unspent claims and supports count only when it selects them. */
+  /** Unspent claims and supports are included only if it selects them. */
   readonly control: CoinControl | null;
-  /** This much, or this many by their ids, are enough; null for all. */
+  /** Limits of the result: total amount, or number of coins by id; null for all. */
   readonly enoughSat: bigint | null;
   readonly enoughCoins: number | null;
 }
 
-/** What a new transaction may spend. */
+/** Conditions for coins of a new transaction. */
 export const SPENDABLE: Omit<CoinQuery, 'control'> = {
   onlySafe: true,
   minDepth: 0,
@@ -53,14 +53,14 @@ export const SPENDABLE: Omit<CoinQuery, 'control'> = {
 };
 
 /**
- * Those that fit, as they are now; in no order. Faster when `CoinScripts.learn` was run before. Source: `AvailableCoins`.
+ * The coins that match now, in no order. Faster after `CoinScripts.learn`. Source: `AvailableCoins`.
  */
 export function availableCoins(wallet: Wallet, query: CoinQuery): WalletCoin[] {
   const coin = describer(wallet, query.control);
   return matching(wallet, query, wallet.balanceOptions).map(coin);
 }
 
-/** The same by transaction id and number, as the reference lists and limits them; what they are is worked out on demand. */
+/** The same, sorted by transaction id and number like in the reference, with its limits. Coin data is computed on demand. */
 export function availableCoinsInOrder(
   wallet: Wallet,
   query: CoinQuery,
@@ -95,7 +95,7 @@ function describer(wallet: Wallet, control: CoinControl | null): (coin: OwnCoin)
   const takesWatched = control?.allowsWatchOnly === true;
   return ({ key, entry, output, depth, isTrusted }) => {
     const script = scripts.of(entry, output);
-    // How large a signature of others gets is not known: that of the largest counts.
+    // The size of a signature by others is unknown, so the maximum is assumed.
     const size = sizes.of(script, takesWatched);
     const isSolvable = size !== null;
     const isOwn = (output.mine & MINE.spendable) !== 0;

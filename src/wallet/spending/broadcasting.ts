@@ -1,6 +1,6 @@
 /**
- * Bringing the wallet's unconfirmed transactions to the network again: into the mempool when the wallet is opened, and now and
- * then to peers, for what was lost on the way. Source: lbrycrd wallet/wallet.cpp `ReacceptWalletTransactions`,
+ * Rebroadcasts the wallet's unconfirmed transactions: adds them to the mempool when the wallet is opened, and announces them
+ * to peers from time to time, in case they were lost. Source: lbrycrd wallet/wallet.cpp `ReacceptWalletTransactions`,
  * `ResendWalletTransactions`, `RelayWalletTransaction`.
  */
 import { randomInt } from 'node:crypto';
@@ -10,11 +10,11 @@ import type { NodePort } from '../port.js';
 import type { Wallet } from '../wallet.js';
 import { spendStateOf } from './spendState.js';
 
-/** At most so long until the next time. */
+/** Maximum time until the next rebroadcast. */
 const MAX_WAIT_SEC = 30 * 60;
-/** What came later than this before the last block may still be on its way. */
+/** Transactions received later than this before the last block are not rebroadcast yet. */
 const GRACE_SEC = 5 * 60;
-/** How often is asked whether it is time. */
+/** Interval of the check whether a rebroadcast is due. */
 const TICK_MS = 15_000;
 
 function waiting({ ledger }: Wallet): Entry[] {
@@ -24,22 +24,22 @@ function waiting({ ledger }: Wallet): Entry[] {
   return found;
 }
 
-/** Puts what waits into the mempool, in the order in which it came. What is refused waits on. */
+/** Adds unconfirmed transactions to the mempool, in order of arrival. Rejected ones stay unconfirmed. */
 export async function reacceptTransactions(wallet: Wallet): Promise<void> {
   if (!wallet.options.broadcasts) return;
   const entries = waiting(wallet).sort((a, b) => a.orderPos - b.orderPos);
   for (const entry of entries) if (!entry.inMempool) await submit(wallet, entry);
 }
 
-/** Whether the mempool has it now. What was abandoned, mined or removed meanwhile is left alone. */
+/** Whether the mempool accepted it. Transactions that were abandoned, mined or removed meanwhile are skipped. */
 async function submit({ ledger, node, options }: Wallet, entry: Entry): Promise<boolean> {
   if (entry.state !== 'unconfirmed' || ledger.entry(entry.key) !== entry) return false;
   return (await node.mempool.submit(ledger.transaction(entry), options.maxTxFeeSat)) === null;
 }
 
 /**
- * Announces what waits and came before a time; answers ids, in wire order, of what was announced, the earliest first, and of
- * what came at one time in the order of their bytes, as the reference has them.
+ * Announces unconfirmed transactions received up to a time. Returns the ids of the announced ones in wire order, sorted by
+ * time, and at equal times by bytes, as in the reference.
  */
 export async function resendBefore(wallet: Wallet, timeSec: number): Promise<Bytes[]> {
   const entries = waiting(wallet)
@@ -56,8 +56,8 @@ export async function resendBefore(wallet: Wallet, timeSec: number): Promise<Byt
 }
 
 /**
- * Announces again when it is time for that: seldom, at random, so that it does not tell whose the transactions are, and only
- * if there was a block since. `bestBlockSec` is when that came. Source: `ResendWalletTransactions`.
+ * Rebroadcasts if it is due: rarely and at random times, so that the sender is not revealed, and only after a new block,
+ * whose arrival time is `bestBlockSec`. Source: `ResendWalletTransactions`.
  */
 export async function resendWhenDue(
   wallet: Wallet,
@@ -77,7 +77,7 @@ export async function resendWhenDue(
     wallet.node.log.info(`${wallet.logName} rebroadcast ${sent.length} unconfirmed transactions`);
 }
 
-/** Asks for all wallets of a node, as long as it runs. */
+/** Runs the rebroadcasts for all wallets of a node. */
 export class Rebroadcaster {
   private readonly node: NodePort;
   private readonly wallets: () => readonly Wallet[];
@@ -105,7 +105,7 @@ export class Rebroadcaster {
     this.timer.unref();
   }
 
-  /** During the initial download old transactions look unconfirmed. */
+  /** Skipped during the initial download, when old transactions still look unconfirmed. */
   private async tick(): Promise<void> {
     if (this.running !== null || this.node.chain.isInitialDownload()) return;
     this.running = this.resend();
@@ -123,7 +123,7 @@ export class Rebroadcaster {
     }
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no rebroadcast is running. */
   async stop(): Promise<void> {
     this.off();
     if (this.timer !== null) clearInterval(this.timer);

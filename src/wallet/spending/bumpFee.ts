@@ -1,4 +1,4 @@
-/** Sending a transaction again with a higher fee, which its change pays (BIP125). Source: lbrycrd wallet/feebumper.cpp. */
+/** Replaces a transaction by one with a higher fee, which its change pays (BIP125). Source: lbrycrd wallet/feebumper.cpp. */
 import { formatMoney } from '../../consensus/limits.js';
 import { transactionWeight, WITNESS_SCALE_FACTOR, type Transaction } from '../../primitives/transaction.js';
 import { feeAtRate, feeRateOf } from '../../mempool/feeRate.js';
@@ -20,7 +20,7 @@ import { signInputs } from './signInputs.js';
 import { SPEND_ERROR, SpendError } from './spendError.js';
 import { inSpendTurn, spendStateOf } from './spendState.js';
 
-/** Rates grow by this much at least, whatever the network asks for now. Source: `WALLET_INCREMENTAL_RELAY_FEE`. */
+/** Minimum increase of the fee rate, whatever the network requires. Source: `WALLET_INCREMENTAL_RELAY_FEE`. */
 const INCREMENTAL_RATE_PER_KB = 5000n;
 
 export interface Bumped {
@@ -61,7 +61,7 @@ function changeIndex(wallet: Wallet, { outputs }: Entry): number {
   return found.n;
 }
 
-/** `totalFeeSat` 0: as the rates say. */
+/** `totalFeeSat` 0: the fee follows from the rates. */
 function newFee(
   wallet: Wallet,
   control: CoinControl,
@@ -177,7 +177,7 @@ export function bumpFee(
     if (problem !== null) throw problem;
     const { tx, coins, oldFeeSat, feeSat } = draftReplacement(wallet, entry, old, control, totalFeeSat);
     if (!(await signInputs(keyring, tx, coins))) throw new SpendError("Can't sign transaction.");
-    // Signing let others work.
+    // Signing yielded to other work.
     const newProblem = obstacle(wallet, entry, old);
     if (newProblem !== null) throw newProblem;
     const { notes, orderForm, fromAccount } = entry.row;

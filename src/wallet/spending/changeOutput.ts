@@ -1,4 +1,4 @@
-/** Where change goes. Source: lbrycrd wallet/wallet.cpp `TransactionChangeType`, the beginning of `CreateTransaction`. */
+/** Destination of the change. Source: lbrycrd wallet/wallet.cpp `TransactionChangeType`, the beginning of `CreateTransaction`. */
 import { stripClaimPrefix } from '../../script/claimScript.js';
 import { isWitnessProgram } from '../../script/script.js';
 import { scriptForDestination } from '../../script/standard.js';
@@ -13,11 +13,11 @@ import { SpendError } from './spendError.js';
 
 export interface ChangePlace {
   readonly script: Bytes;
-  /** To be kept or given back; null if change goes to a given place. */
+  /** The key must be kept or returned later; null if the destination was given. */
   readonly key: ReservedKey | null;
 }
 
-/** Change looks like a payment, if the wallet does not know better. */
+/** Change has the type of a payment, unless the wallet or the caller has set one. */
 function changeTypeFor(wallet: Wallet, said: OutputType | null, paid: readonly Bytes[]): OutputType {
   const { addressType, changeType } = wallet.options;
   const fixed = said ?? changeType;
@@ -26,7 +26,7 @@ function changeTypeFor(wallet: Wallet, said: OutputType | null, paid: readonly B
   return paid.some((script) => isWitnessProgram(stripClaimPrefix(script))) ? 'bech32' : addressType;
 }
 
-/** Takes a key out of the pool where one is needed. Throws `SpendError` when there is none. */
+/** Takes a key out of the pool if change needs one. Throws `SpendError` if there is none. */
 export function reserveChange(
   wallet: Wallet,
   batch: WalletBatch,

@@ -1,6 +1,6 @@
 /**
- * Which of the wallet's outputs pay for a transaction: those that were named, and what coin selection adds. Source: lbrycrd
- * wallet/wallet.cpp `SelectCoins`, `GroupOutputs`.
+ * Selects the wallet's outputs that pay for a transaction: the required ones, and those added by coin selection. Source:
+ * lbrycrd wallet/wallet.cpp `SelectCoins`, `GroupOutputs`.
  */
 import { extractDestination, scriptForDestination } from '../../script/standard.js';
 import { CoinGroup, GROUP_MAX_COINS, type CoinStanding } from '../../signing/coinSelection/coinGroup.js';
@@ -20,7 +20,7 @@ export interface SpentCoin {
   readonly script: Bytes;
 }
 
-/** An output of a transaction in the wallet, own or foreign; null for others. */
+/** An output of a known transaction, also of others; null if it is unknown. */
 export function knownOutput(wallet: Wallet, key: string): SpentCoin | null {
   const entry = wallet.ledger.entry(txKeyOf(key));
   if (entry === undefined) return null;
@@ -28,13 +28,13 @@ export function knownOutput(wallet: Wallet, key: string): SpentCoin | null {
   return output === undefined ? null : { key, valueSat: output.value, script: output.script };
 }
 
-/** Coins for one transaction; choosing may be repeated with another target. */
+/** Coins for one transaction. `choose` may be called several times with different targets. */
 export class CoinChoice {
   private readonly wallet: Wallet;
   private readonly control: CoinControl;
   private readonly chance: Chance;
   private readonly available: readonly WalletCoin[];
-  /** What must be spent, null if one of it is not known. */
+  /** Outputs that must be spent; null if one of them is unknown. */
   private readonly preset: readonly SpentCoin[] | null;
   private groups: CoinGroup<WalletCoin>[] | null = null;
 
@@ -46,7 +46,7 @@ export class CoinChoice {
     this.preset = this.presetCoins();
   }
 
-  /** Whether outputs that must be spent keep the search for a payment without change from being tried. */
+  /** Whether there are required outputs. Then no selection without change is searched. */
   get hasPreset(): boolean {
     return this.control.selected.size > 0;
   }
@@ -66,7 +66,7 @@ export class CoinChoice {
     return coins;
   }
 
-  /** Coins worth the target at least; with `exact` those that need no change. Null when there are none. */
+  /** Selects coins worth at least the target; with `exact` a selection that needs no change. Null if there is none. */
   choose(targetSat: bigint, exact: ExactPayment | null): readonly SpentCoin[] | null {
     const { preset } = this;
     if (preset === null) return null;
@@ -94,7 +94,7 @@ export class CoinChoice {
     const coins = this.available.filter(({ key, isSpendable }) => isSpendable && !selected.has(key));
     const standing = this.standings();
     if (!avoidsPartialSpends) return coins.map((coin) => CoinGroup.of(coin, standing(coin)));
-    // Which of many coins of one destination go together is left to chance, so that it tells nothing.
+    // Many coins of one destination are grouped at random, so that the groups reveal nothing.
     if (coins.length > GROUP_MAX_COINS) shuffle(coins, this.chance);
     const groups: CoinGroup<WalletCoin>[] = [];
     const open = new Map<string, CoinGroup<WalletCoin>>();

@@ -6,20 +6,20 @@ import type { Wallet } from '../wallet.js';
 export const FEE_MODES = ['UNSET', 'ECONOMICAL', 'CONSERVATIVE'] as const;
 export type FeeMode = (typeof FEE_MODES)[number];
 
-/** Null is "as the wallet does". */
+/** Options; null means the default of the wallet. */
 export interface CoinControl {
-  /** Script for change; by default of a new key of the wallet. */
+  /** Script for change; by default that of a new key of the wallet. */
   readonly changeScript: Bytes | null;
   /** Kind of the new key's address. */
   readonly changeType: OutputType | null;
-  /** Outputs that are to be spent (`outputKey`); without `allowsOtherInputs` they alone. */
+  /** Outputs to spend (`outputKey`). No others are used unless `allowsOtherInputs` is set. */
   readonly selected: ReadonlySet<string>;
   readonly allowsOtherInputs: boolean;
-  /** Whether watched outputs whose keys and scripts are known count too. */
+  /** Whether watch-only outputs with known keys and scripts may be used. */
   readonly allowsWatchOnly: boolean;
-  /** Fee rate; takes precedence over `confirmTarget`, which does over `settxfee`. */
+  /** Fee rate. It takes precedence over `confirmTarget`, which takes precedence over `settxfee`. */
   readonly feeRatePerKb: bigint | null;
-  /** Holds `feeRatePerKb` against no minimum. */
+  /** Whether `feeRatePerKb` may be below the minimum. */
   readonly overridesMinimum: boolean;
   readonly confirmTarget: number | null;
   readonly signalsReplacement: boolean | null;

@@ -1,6 +1,6 @@
 /**
- * Keeping a transaction that was made, and sending it: on disk first, so that no coin is spent without the wallet's
- * know. Source: lbrycrd wallet/wallet.cpp `CommitTransaction`, wallet/rpcwallet.cpp `SendMoney`.
+ * Stores and sends a created transaction. It is written to disk first, so that the wallet never misses a spend. Source:
+ * lbrycrd wallet/wallet.cpp `CommitTransaction`, wallet/rpcwallet.cpp `SendMoney`.
  */
 import { txid as txidOf } from '../../primitives/transaction.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
@@ -22,13 +22,14 @@ import { inSpendTurn } from './spendState.js';
 export interface Committed {
   /** Wire order. */
   readonly txid: Bytes;
-  /** Reason why the mempool did not take it, in the reference's words; null when it did, or was not asked. */
+  /** Reason why the mempool rejected it, as text of the reference; null if it was accepted or not submitted. */
   readonly refusal: string | null;
 }
 
 /**
- * Notes the transaction in the wallet and sends it (`-walletbroadcast`). One that the mempool refuses is kept all the same:
- * its coins are spent until it is abandoned. Throws `SpendError`, and gives it up, when something else spent a coin meanwhile.
+ * Stores the transaction in the wallet and sends it (`-walletbroadcast`). A transaction that the mempool rejects stays
+ * stored, and its coins count as spent until it is abandoned. If one of its coins was spent meanwhile, it throws
+ * `SpendError` and gives the transaction up.
  */
 export async function commitTransaction(
   wallet: Wallet,
@@ -38,7 +39,7 @@ export async function commitTransaction(
   return (await commitAndSend(wallet, created, own)).txid;
 }
 
-/** The same, telling what the mempool said. `replaces`: it takes the place of a transaction that waits (BIP125). */
+/** The same, but also returns the result of the mempool. `replaces`: the unconfirmed transaction that it replaces (BIP125). */
 export function commitAndSend(
   wallet: Wallet,
   created: CreatedTransaction,
@@ -75,7 +76,7 @@ async function commitAndSubmit(
   node.log.info(`${wallet.logName} CommitTransaction: ${hashToHex(txid)}`);
   if (!options.broadcasts) return { txid, refusal: null };
   const refusal = await node.mempool.submit(tx, options.maxTxFeeSat);
-  // Whether it is in the mempool is known then.
+  // Afterwards it is known whether it is in the mempool.
   await wallet.events.caughtUp();
   if (refusal !== null) {
     node.log.info(
@@ -87,11 +88,11 @@ async function commitAndSubmit(
 
 const isCounted = ({ state }: Entry): boolean => state === 'confirmed' || state === 'unconfirmed';
 
-/** What is replaced now, or was by what is replaced now. */
+/** The replaced transaction, or one that it replaced before. */
 const isReplaced = (entry: Entry, replaces: Entry | null): boolean =>
   entry === replaces || (replaces !== null && entry.row.notes.has(REPLACED_BY));
 
-/** Makes a transaction and sends it, in one turn. Throws `SpendError`. */
+/** Creates and sends a transaction in one turn. Throws `SpendError`. */
 export function sendTransaction(
   wallet: Wallet,
   recipients: readonly Recipient[],

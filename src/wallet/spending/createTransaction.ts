@@ -1,5 +1,5 @@
 /**
- * Making transactions that pay: coins chosen, change added, signed. Nothing is sent or noted here (`commitTransaction.ts`).
+ * Creates payments: selects coins, adds change, signs. It does not store or send them (`commitTransaction.ts`).
  * Source: lbrycrd wallet/wallet.cpp `CreateTransaction`.
  */
 import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
@@ -36,33 +36,33 @@ export interface CreateOptions {
   readonly chance?: Chance;
 }
 
-/** A transaction that no one knows of yet: to be committed or given up (`giveUpTransaction`). */
+/** A created transaction, not yet stored or sent. Commit it or give it up (`giveUpTransaction`). */
 export interface CreatedTransaction {
   readonly tx: Transaction;
   readonly feeSat: bigint;
   /** −1 without change. */
   readonly changePosition: number;
-  /** What each input spends. */
+  /** The output that each input spends. */
   readonly coins: readonly SpentCoin[];
-  /** The key that change goes to, out of the pool; null without one. */
+  /** The key for change, taken from the pool; null without one. */
   readonly changeKey: ReservedKey | null;
 }
 
-/** The same with what it is expected to take once it is signed, in virtual bytes. */
+/** The same with the expected size when signed, in virtual bytes. */
 interface DraftedTransaction extends CreatedTransaction {
   readonly sizeBytes: number;
 }
 
-/** The highest sequence number that lets lock times count, and that which says besides that it may be replaced (BIP125). */
+/** The highest sequence number that enables lock times, and the highest one that also signals replaceability (BIP125). */
 export const SEQUENCE_LOCKS = SEQUENCE_FINAL - 1;
 export const SEQUENCE_REPLACEABLE = SEQUENCE_FINAL - 2;
 const TX_VERSION = 2;
-/** Number of bytes by which an input may be shorter than expected. Generous. */
+/** Number of bytes by which a signed input may be shorter than expected. Generous. */
 const SHORTER_INPUT_BYTES = 8;
 
 /**
- * Makes a transaction that pays the recipients. Throws `SpendError`. To be run `inSpendTurn` together with the commit, so
- * that no other caller chooses the same coins meanwhile. The wallet must be unlocked to sign.
+ * Makes a transaction that pays the recipients. Throws `SpendError`. Run it with `inSpendTurn` together with the commit, so
+ * that no other caller selects the same coins. The wallet must be unlocked to sign.
  */
 export async function createTransaction(
   wallet: Wallet,
@@ -80,7 +80,7 @@ export async function createTransaction(
   try {
     created = draftTransaction(task, batch);
   } finally {
-    // Keys that were made for the pool are on disk before anyone is notified of one.
+    // New keys of the pool must be on disk before one is used.
     await wallet.write(batch, { sync: false });
   }
   const { tx, coins } = created;
@@ -100,12 +100,12 @@ export async function createTransaction(
   return created;
 }
 
-/** Gives back what was taken for a transaction that is not committed. */
+/** Returns the reserved key of a transaction that is not committed. */
 export function giveUpTransaction(wallet: Wallet, { changeKey }: CreatedTransaction): void {
   if (changeKey !== null) wallet.keypool.giveBack(changeKey);
 }
 
-/** Whether it is too large however short its signatures turn out: then it need not be signed. */
+/** Whether it is too large even with the shortest signatures. Then signing is not needed. */
 function isTooLarge({ sizeBytes, tx }: DraftedTransaction): boolean {
   return (sizeBytes - SHORTER_INPUT_BYTES * tx.inputs.length) * WITNESS_SCALE_FACTOR > MAX_STANDARD_TX_WEIGHT;
 }
@@ -162,15 +162,15 @@ function outPointOf(key: string): { hash: Bytes; index: number } {
 }
 
 /**
- * A transaction that can only be in the next block gives no reason to make the last one again; now and then a little
- * earlier, so that those which wait before they are sent do not stand out.
+ * A lock time at the present height discourages reorgs for fees (fee sniping). Sometimes it is slightly lower, so that
+ * transactions sent with a delay do not stand out.
  */
 function chooseLockTime(height: number, chance: Chance): number {
   const lockTime = Math.max(0, height);
   return chance.below(10) === 0 ? Math.max(0, lockTime - chance.below(100)) : lockTime;
 }
 
-/** Reason why it would not be relayed for its size, or for what it depends on; null when it would. */
+/** Reason why its size or its unconfirmed ancestors would prevent relay; null without one. */
 function standingProblem({ options, node: { mempool } }: Wallet, tx: Transaction): string | null {
   if (transactionWeight(tx) > MAX_STANDARD_TX_WEIGHT) return TOO_LARGE;
   if (!options.rejectsLongChains) return null;

@@ -1,6 +1,6 @@
 /**
- * Amounts of a transaction: which coins, how much change, what fee. A fee follows from the size, the size from the coins, and
- * these from what is to be paid with the fee: repeated until it fits. Source: the loop of lbrycrd wallet/wallet.cpp
+ * Determines coins, change and fee of a transaction. The fee depends on the size, the size on the coins, and the coins on
+ * the amount including the fee. So the steps are repeated until they match. Source: the loop of lbrycrd wallet/wallet.cpp
  * `CreateTransaction`.
  */
 import { feeAtRate } from '../../mempool/feeRate.js';
@@ -27,7 +27,7 @@ import { spendStateOf } from './spendState.js';
 export interface Recipient {
   readonly script: Bytes;
   readonly valueSat: bigint;
-  /** The fee is taken from what it gets, in equal parts with other outputs marked so. */
+  /** Whether the fee is subtracted from this output, in equal parts with other such outputs. */
   readonly subtractsFee?: boolean;
 }
 
@@ -40,9 +40,9 @@ export interface Draft {
   readonly sizeBytes: number;
 }
 
-/** Versions, lock time, counts, and what a witness adds. */
+/** Version, lock time, counts, and witness overhead. */
 const OVERHEAD_BYTES = 11;
-/** An output more may make the count of outputs longer. */
+/** Possible growth of the output count when an output is added. */
 const COUNT_ROOM_BYTES = 2;
 /** Within a week. */
 const LONG_TERM_TARGET = 1008;
@@ -82,7 +82,7 @@ export class Drafting {
     return new SpendError(message, undefined, this.feeSat);
   }
 
-  /** Throws `SpendError` when it cannot be done. */
+  /** Throws `SpendError` if the payment is not possible. */
   run(): Draft {
     const { wallet, choice } = this.task;
     const { node } = wallet;
@@ -138,7 +138,7 @@ export class Drafting {
           return { coins: this.coins, outputs, feeSat: this.feeSat, changePosition, sizeBytes };
         }
       }
-      // What is subtracted from payments does not change what has to be spent.
+      // If the fee is subtracted from the payments, the amount to spend does not change.
       if (!paysOnTop) choosesCoins = false;
       this.feeSat = neededSat;
       seeksExact = false;
@@ -153,7 +153,7 @@ export class Drafting {
       const output = { value: valueSat, script };
       if (subtractsFee === true) {
         output.value -= this.feeSat / count;
-        // The first pays what cannot be shared.
+        // The first output also pays the remainder of the division.
         if (isFirst) output.value -= this.feeSat % count;
         isFirst = false;
       }
@@ -185,7 +185,10 @@ export class Drafting {
     };
   }
 
-  /** Puts change in its place; what is not worth it goes into the fee. Answers where, −1 for nowhere. */
+  /**
+   * Inserts change at its position; change below the discard limit is added to the fee. Returns the position; −1 without
+   * change.
+   */
   private addChange(outputs: TxOutput[], changeSat: bigint, isExact: boolean): number {
     if (changeSat <= 0n) return -1;
     const { changeScript: script, changePosition, chance } = this.task;
@@ -200,7 +203,10 @@ export class Drafting {
     return position;
   }
 
-  /** Whether this much of the fee is not needed that it makes change; then the fee is what it costs with change. */
+  /**
+   * Whether the surplus of the fee is enough for a change output. The fee is then reduced to that of a transaction with
+   * change.
+   */
   private makesChange(sizeBytes: number, namesSat: bigint): boolean {
     const { wallet, changeScript: script } = this.task;
     const withChange = minimumFee(wallet, sizeBytes + this.changeBytes + COUNT_ROOM_BYTES, this.rate);
@@ -223,7 +229,7 @@ export class Drafting {
   }
 }
 
-/** Fees by size, each worked out once: there are many coins and few sizes. */
+/** Caches the fee of each size, because there are many coins and few sizes. */
 function feesAtRate(ratePerKb: bigint): (sizeBytes: number) => bigint {
   const fees = new Map<number, bigint>();
   return (sizeBytes) => {

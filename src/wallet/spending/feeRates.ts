@@ -1,23 +1,23 @@
-/** What the wallet pays for a transaction. Source: lbrycrd wallet/fees.cpp; nameclaim.cpp `CalcMinClaimTrieFee`. */
+/** Fee rates of the wallet. Source: lbrycrd wallet/fees.cpp; nameclaim.cpp `CalcMinClaimTrieFee`. */
 import { feeAtRate } from '../../mempool/feeRate.js';
 import type { TxOutput } from '../../primitives/transaction.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import type { Wallet } from '../wallet.js';
 import type { CoinControl } from './coinControl.js';
 
-/** For each byte of the name of a new claim. Source: `MIN_FEE_PER_NAMECLAIM_CHAR`. */
+/** Fee for each byte of the name of a new claim. Source: `MIN_FEE_PER_NAMECLAIM_CHAR`. */
 const FEE_PER_NAME_BYTE_SAT = 200_000n;
 
 export interface WalletRate {
   readonly ratePerKb: bigint;
-  /** There is no estimate, and none may be in for one (`-fallbackfee=0`). */
+  /** Whether there is no estimate, and the fallback fee is disabled (`-fallbackfee=0`). */
   readonly isUnknown: boolean;
 }
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** The least rate of any transaction of the wallet. Source: `GetRequiredFeeRate`. */
+/** Minimum fee rate for transactions of the wallet. Source: `GetRequiredFeeRate`. */
 export function requiredRate({ options, node }: Wallet): bigint {
   return max(options.minTxFeeRatePerKb, node.fees.relayMinRatePerKb);
 }
@@ -38,7 +38,7 @@ export function minimumRate(wallet: Wallet, control: CoinControl): WalletRate {
   if (control.confirmTarget === null && wallet.payTxFeeRatePerKb !== 0n)
     return known(wallet.payTxFeeRatePerKb);
   const target = control.confirmTarget ?? options.confirmTarget;
-  // What may be replaced can begin low.
+  // A replaceable transaction can start with a low fee.
   const isConservative =
     control.feeMode === 'UNSET'
       ? !(control.signalsReplacement ?? options.signalsReplacement)
@@ -56,14 +56,14 @@ export function minimumFee(wallet: Wallet, sizeBytes: number, { ratePerKb }: Wal
   return min(feeAtRate(ratePerKb, sizeBytes), wallet.options.maxTxFeeSat);
 }
 
-/** Below what this rate costs change is not worth making. Source: `GetDiscardRate`. */
+/** Change that costs more than it is worth at this rate is dropped. Source: `GetDiscardRate`. */
 export function discardRate({ options, node: { fees } }: Wallet): bigint {
   const { ratePerKb } = fees.estimateSmart(fees.highestTarget, false);
   const most = options.discardFeeRatePerKb;
   return max(ratePerKb === 0n ? most : min(ratePerKb, most), fees.dustRatePerKb);
 }
 
-/** What new claims among the outputs are to pay at least, by the length of their names. */
+/** Minimum fee for the new claims in the outputs, by the length of their names. */
 export function claimNameFee(outputs: readonly TxOutput[]): bigint {
   let fee = 0n;
   for (const { script } of outputs) {

@@ -1,4 +1,7 @@
-/** What the wallet can add to a PSBT: spent transactions, scripts, signatures, paths of keys. Source: lbrycrd wallet/rpcwallet.cpp `FillPSBT`. */
+/**
+ * Adds the wallet's data to a PSBT: spent transactions, scripts, signatures and key paths. Source: lbrycrd
+ * wallet/rpcwallet.cpp `FillPSBT`.
+ */
 import { hash160 } from '../../crypto/hash.js';
 import { PrecomputedSighash } from '../../script/sighash.js';
 import {
@@ -22,11 +25,11 @@ import { SPEND_ERROR, SpendError } from './spendError.js';
 export interface FillRequest {
   readonly hashType: number;
   readonly signs: boolean;
-  /** Whether paths of keys are told (BIP32). */
+  /** Whether key paths are added (BIP32). */
   readonly tellsPaths: boolean;
 }
 
-/** Changes the PSBT; whether every input is final afterwards. Throws `SpendError`. A locked wallet signs nothing. */
+/** Fills the PSBT; returns whether every input is final. Throws `SpendError`. A locked wallet adds no signatures. */
 export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest): Promise<boolean> {
   const paths = request.tellsPaths ? new KeyPaths(wallet) : null;
   const signer = request.signs ? wallet.keyring : publicOnly(wallet.keyring);
@@ -51,7 +54,7 @@ export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest)
   const known = publicOnly(wallet.keyring);
   for (const [index, output] of psbt.outputs.entries()) {
     since = await yieldIfDue(since);
-    // Scripts are told whether paths are or not: by them another signer knows what comes back.
+    // Scripts of outputs are added in any case: they show another signer which outputs are change.
     const { publicKeys } = updatePsbtOutput(psbt, index, known);
     paths?.addTo(output, publicKeys.keys());
   }
@@ -60,7 +63,7 @@ export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest)
 
 const invalid = (message: string): SpendError => new SpendError(message, SPEND_ERROR.deserialization);
 
-/** Where keys of the wallet come from, as PSBTs tell it. Source: `AddKeypathToMap`. */
+/** Origins of the wallet's keys in the format of PSBTs. Source: `AddKeypathToMap`. */
 class KeyPaths {
   private readonly wallet: Wallet;
   private readonly fingerprints = new Map<string, number | null>();
@@ -69,7 +72,7 @@ class KeyPaths {
     this.wallet = wallet;
   }
 
-  /** Ids a byte a character. Keys of others are left out, as are those whose seed is locked away. */
+  /** Ids are latin1. Keys of others, and keys whose seed is locked, are left out. */
   addTo(part: Pick<PsbtOutput, 'keyPaths'>, keyIds: Iterable<string>): void {
     for (const id of keyIds) {
       const keyId = fromLatin1(id);
@@ -84,7 +87,7 @@ class KeyPaths {
   private pathOf(keyId: Bytes): KeyPath | null {
     const metadata = this.wallet.keyring.metadata(keyId);
     const numbers = metadata === null ? null : parsePath(metadata.path);
-    // A key by itself is its own master.
+    // A key that was not derived is its own master key.
     if (metadata === null || numbers === null) return [fingerprintOf(keyId)];
     const fingerprint = this.seedFingerprint(metadata.seedId);
     return fingerprint === null ? null : [fingerprint, ...numbers];

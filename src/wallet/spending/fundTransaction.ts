@@ -1,4 +1,4 @@
-/** Adding inputs and change to a transaction until it pays for its outputs. Source: lbrycrd wallet/wallet.cpp `FundTransaction`. */
+/** Adds inputs and change to a transaction until it pays for its outputs. Source: lbrycrd wallet/wallet.cpp `FundTransaction`. */
 import type { Transaction } from '../../primitives/transaction.js';
 import { toLatin1 } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
@@ -15,7 +15,7 @@ export interface FundRequest {
   readonly changePosition: number;
   /** Numbers of outputs from which the fee is taken. */
   readonly subtractsFrom: ReadonlySet<number>;
-  /** Whether coins that are added are locked, so that nothing else spends them meanwhile. */
+  /** Whether added coins are locked, so that other payments do not spend them. */
   readonly locksCoins: boolean;
 }
 
@@ -26,10 +26,10 @@ export interface Funded {
   readonly changePosition: number;
 }
 
-/** Inputs or outputs looked at between two pauses: what callers send may have very many. */
+/** Inputs or outputs processed between two yields, because a caller may send very many. */
 const ITEMS_AT_ONCE = 256;
 
-/** What must be spent: what was named, and what the transaction spends already. */
+/** Outputs that must be spent: the selected ones, and the inputs of the transaction. */
 function* selectedFor({ inputs }: Transaction, control: CoinControl): Slices<Set<string>> {
   const selected = new Set(control.selected);
   for (let n = 0; n < inputs.length; n++) {
@@ -50,8 +50,8 @@ function* recipientsOf({ outputs }: Transaction, subtractsFrom: ReadonlySet<numb
 }
 
 /**
- * The transaction with what it lacks; inputs that it has stay as they are, and must spend outputs of transactions that the
- * wallet knows. Added inputs are not signed. The key of the change is in use permanently, since the transaction may be sent
+ * Returns the transaction with the added inputs and change. Existing inputs are unchanged, and must spend outputs of known
+ * transactions. Added inputs are not signed. The key of the change is marked as used, since the transaction may be sent
  * later. Throws `SpendError`.
  */
 export async function fundTransaction(

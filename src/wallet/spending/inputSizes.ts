@@ -1,5 +1,5 @@
 /**
- * How large inputs will be once they are signed, by signatures of the right size that sign nothing. Source: lbrycrd
+ * Computes the size of signed inputs with dummy signatures of the right size. Source: lbrycrd
  * wallet/wallet.cpp `DummySignInput`, `CalculateMaximumSignedInputSize`, `CalculateMaximumSignedTxSize`.
  */
 import { COMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
@@ -14,7 +14,7 @@ import { emptySignatureData } from '../../signing/signatureData.js';
 import type { SigningProvider } from '../../signing/signingProvider.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
-/** Bytes of a signed input's scripts, their counts included; `witness` 0 for none. */
+/** Bytes of a signed input's scripts, including their length fields; `witness` is 0 without a witness. */
 export interface InputSize {
   readonly scriptSigBytes: number;
   readonly witnessBytes: number;
@@ -29,7 +29,7 @@ const WITNESS_MARKER_BYTES = 2;
 
 const inVirtualBytes = (weight: number): number => Math.ceil(weight / WITNESS_SCALE_FACTOR);
 
-/** Source: `GetVirtualTransactionInputSize`, which counts an empty witness too. */
+/** Source: `GetVirtualTransactionInputSize`, which includes the count of an empty witness. */
 export function virtualInputSize({ scriptSigBytes, witnessBytes }: InputSize): number {
   return inVirtualBytes(
     (INPUT_FIXED_BYTES + scriptSigBytes) * WITNESS_SCALE_FACTOR + Math.max(witnessBytes, 1),
@@ -39,7 +39,7 @@ export function virtualInputSize({ scriptSigBytes, witnessBytes }: InputSize): n
 export const outputSize = ({ script }: Pick<TxOutput, 'script'>): number =>
   8 + compactSizeLength(script.length) + script.length;
 
-/** The whole transaction, signed. */
+/** Virtual size of the whole signed transaction. */
 export function virtualTxSize(inputs: readonly InputSize[], outputs: readonly TxOutput[]): number {
   let stripped = TX_FIXED_BYTES + compactSizeLength(inputs.length) + compactSizeLength(outputs.length);
   let witness = 0;
@@ -53,7 +53,7 @@ export function virtualTxSize(inputs: readonly InputSize[], outputs: readonly Tx
   return inVirtualBytes(stripped * WITNESS_SCALE_FACTOR + (hasWitness ? witness + WITNESS_MARKER_BYTES : 0));
 }
 
-/** The size of the input for a script, null when keys or scripts are not known. Source: `DummySignInput`. */
+/** Size of the input for a script; null if keys or scripts are unknown. Source: `DummySignInput`. */
 function measure(provider: SigningProvider, script: Bytes, isMaximum: boolean): InputSize | null {
   const data = emptySignatureData();
   if (!produceSignature(provider, isMaximum ? DUMMY_MAXIMUM_CREATOR : DUMMY_CREATOR, script, data))
@@ -68,8 +68,8 @@ function measure(provider: SigningProvider, script: Bytes, isMaximum: boolean): 
 }
 
 /**
- * Sizes for the scripts that a provider can sign. Inputs of one kind and one form of key are equally large; those of other
- * scripts are measured once. What is not known now may be known the next time.
+ * Sizes for the scripts that a provider can sign. Inputs of the same script type and key form have equal sizes; inputs of
+ * other scripts are measured once. A null result is not cached.
  */
 export class InputSizes {
   private readonly provider: SigningProvider;
@@ -79,7 +79,7 @@ export class InputSizes {
     this.provider = provider;
   }
 
-  /** Null for a script that keys and scripts at hand do not solve. `isMaximum`: when others may sign. */
+  /** Null for a script that cannot be solved with the known keys and scripts. `isMaximum`: others may sign. */
   of(script: Bytes, isMaximum = false): InputSize | null {
     const kind = this.kindOf(script);
     if (kind === null) return null;
@@ -91,7 +91,7 @@ export class InputSizes {
     return size;
   }
 
-  /** The same for scripts whose inputs have the same size; null if the key is not known. */
+  /** A key shared by scripts whose inputs have the same size; null if the public key is unknown. */
   private kindOf(script: Bytes): string | null {
     const inner = stripClaimPrefix(script);
     const template = solveScript(inner);
@@ -119,5 +119,8 @@ export class InputSizes {
   }
 }
 
-/** An input of P2SH-P2WPKH: the least of change whose script the wallet does not know. Source: `DUMMY_NESTED_P2WPKH_INPUT_SIZE`. */
+/**
+ * Size of a P2SH-P2WPKH input: assumed for change whose script the wallet does not know. Source:
+ * `DUMMY_NESTED_P2WPKH_INPUT_SIZE`.
+ */
 export const NESTED_INPUT_SIZE = 91;

@@ -1,8 +1,7 @@
 /**
- * Payments that are together larger than any transaction that is relayed. There may be very many of them, and a transaction is
- * drafted in one go: what speaks against them is found before that, in slices, in the order in which a draft finds it.
- *
- * Deviation: a fee that cannot be paid by such payments is not told; they are too large all the same.
+ * Rejects payments that together exceed the size of a standard transaction. A draft is computed without yields, and there
+ * may be very many payments. So their errors are found before, in slices, in the same order as in a draft. Deviation: the
+ * error that such payments cannot pay the fee is not reported; they are too large in any case.
  */
 import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
 import { dustThreshold, MAX_STANDARD_TX_WEIGHT } from '../../mempool/policy.js';
@@ -18,10 +17,10 @@ import { SpendError } from './spendError.js';
 
 export const TOO_LARGE = 'Transaction too large';
 
-/** Recipients looked at between two pauses. */
+/** Recipients processed between two yields. */
 const RECIPIENTS_AT_ONCE = 256;
 
-/** Throws `SpendError` where no transaction has room for the recipients. */
+/** Throws `SpendError` if the recipients do not fit one transaction. */
 export function* refuseOversized(
   wallet: Wallet,
   recipients: readonly Recipient[],

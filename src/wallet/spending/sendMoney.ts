@@ -1,4 +1,4 @@
-/** One payment out of what the wallet has, with the errors that callers expect. Source: lbrycrd wallet/rpcwallet.cpp `SendMoney`. */
+/** Sends one payment, with the errors of the reference. Source: lbrycrd wallet/rpcwallet.cpp `SendMoney`. */
 import { formatMoney } from '../../consensus/limits.js';
 import type { Bytes } from '../../util/bytes.js';
 import { balance } from '../ledger/balances.js';

@@ -1,4 +1,7 @@
-/** Signing with the wallet's keys, which the keyring wipes when it is locked. Source: lbrycrd wallet/wallet.cpp `SignTransaction`. */
+/**
+ * Signs with the wallet's keys, which the keyring wipes when it is locked. Source: lbrycrd wallet/wallet.cpp
+ * `SignTransaction`.
+ */
 import type { Transaction } from '../../primitives/transaction.js';
 import { PrecomputedSighash, SIGHASH } from '../../script/sighash.js';
 import { produceSignature } from '../../signing/produceSignature.js';
@@ -8,7 +11,7 @@ import type { SigningProvider } from '../../signing/signingProvider.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { SpentCoin } from './chooseCoins.js';
 
-/** Signs every input, which spend `coins` in their order. False when one could not be signed. */
+/** Signs every input; `coins` are the spent outputs in order of the inputs. False if one could not be signed. */
 export async function signInputs(
   provider: SigningProvider,
   tx: Transaction,

@@ -1,6 +1,6 @@
-/** Reason why a transaction cannot be made or sent, with the code by which callers are told. Source: lbrycrd rpc/protocol.h. */
+/** Reason why a transaction cannot be created or sent, with the error code for RPC callers. Source: lbrycrd rpc/protocol.h. */
 
-/** Codes of the RPC interface, which lies above wallets. */
+/** Error codes of the RPC interface. They are repeated here because wallets must not import RPC code. */
 export const SPEND_ERROR = {
   misc: -1,
   wallet: -4,
@@ -14,7 +14,7 @@ export const SPEND_ERROR = {
 export class SpendError extends Error {
   override readonly name = 'SpendError';
   readonly code: number;
-  /** The fee of the last attempt, 0 before there was one. */
+  /** Fee of the last attempt; 0 before the first. */
   readonly feeSat: bigint;
 
   constructor(message: string, code: number = SPEND_ERROR.wallet, feeSat = 0n) {

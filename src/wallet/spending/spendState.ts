@@ -1,4 +1,4 @@
-/** What spending keeps of a wallet in memory: whose turn it is, sizes of inputs, scripts of coins. None of it is on disk. */
+/** Spending state of a wallet in memory: the queue of payments, input sizes, and scripts of coins. It is not stored on disk. */
 import { SerialQueue } from '../../scheduler/serialQueue.js';
 import type { Slices } from '../../util/slices.js';
 import type { TxOutput } from '../../primitives/transaction.js';
@@ -12,17 +12,17 @@ import type { Wallet } from '../wallet.js';
 import { InputSizes } from './inputSizes.js';
 import { SpendError } from './spendError.js';
 
-/** Outputs that are read between two pauses. */
+/** Outputs read between two yields. */
 const OUTPUTS_AT_ONCE = 64;
 
 /**
- * Scripts of the wallet's outputs. Most are those of their destinations; of the others the ledger does not hold them, and they
- * are read from the rows, once. Those of claims are not kept.
+ * Scripts of the wallet's outputs. Most are the standard script of their destination. Others are not in the ledger; they are
+ * read from the rows once and cached, except for those of claims.
  */
 export class CoinScripts {
   private readonly ledger: Ledger;
   private readonly scripts = new WeakMap<OwnOutput, Buffer>();
-  /** The outputs read last, since those of one transaction follow one another. */
+  /** Cache: the outputs of the last transaction, because its outputs are often requested in sequence. */
   private last: { readonly key: string; readonly outputs: readonly TxOutput[] } | null = null;
 
   constructor(ledger: Ledger) {
@@ -40,7 +40,7 @@ export class CoinScripts {
     return script;
   }
 
-  /** Reads what is unspent, so that `of` has it. */
+  /** Reads the scripts of unspent outputs into the cache of `of`. */
   *learn(): Slices<void> {
     let seen = 0;
     for (const [key, output] of this.ledger.unspentOutputs()) {
@@ -53,12 +53,12 @@ export class CoinScripts {
 }
 
 export class SpendState {
-  /** One payment at a time: between choosing coins and noting that they are spent no other caller may choose. */
+  /** Queue that runs one payment at a time: no other caller may select coins before the selected ones are marked as spent. */
   readonly turn = new SerialQueue();
   isClosed = false;
   readonly sizes: InputSizes;
   readonly scripts: CoinScripts;
-  /** When transactions are announced again, 0 before that was thought of; and when they were last. */
+  /** Time of the next rebroadcast, 0 if not set yet; and of the last one. */
   nextResendSec = 0;
   lastResendSec = 0;
 
@@ -77,9 +77,9 @@ export function spendStateOf(wallet: Wallet): SpendState {
 }
 
 /**
- * Runs a task that makes and commits a transaction, one at a time for each wallet: what one chooses the next finds spent.
- * Rejects with `SpendError` once the wallet is being closed. Source: the reference's `cs_wallet` around `CreateTransaction` and
- * `CommitTransaction`.
+ * Runs a task that creates and commits a transaction, one at a time for each wallet, so that no two select the same coins.
+ * Rejects with `SpendError` if the wallet is being closed. Source: the reference's `cs_wallet` around `CreateTransaction`
+ * and `CommitTransaction`.
  */
 export function inSpendTurn<T>(wallet: Wallet, task: () => Promise<T>): Promise<T> {
   const { isClosed, turn } = spendStateOf(wallet);
@@ -87,7 +87,7 @@ export function inSpendTurn<T>(wallet: Wallet, task: () => Promise<T>): Promise<
   return turn.run(task);
 }
 
-/** Lets no one spend any more; resolves when nothing is under way. */
+/** Prevents further spending; resolves when no payment is running. */
 export async function endSpending(wallet: Wallet): Promise<void> {
   const state = spendStateOf(wallet);
   state.isClosed = true;

@@ -14,7 +14,7 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 const MAGIC = Buffer.from('lbcwcol1', 'latin1');
 const HEAD_BYTES = 16;
 const ALIGNMENT = 8;
-/** Read or written at once, with one checksum. */
+/** Bytes that are read or written in one call, with one checksum. */
 export const PIECE_BYTES = 1 << 20;
 const MAX_DIRECTORY_BYTES = 16 << 20;
 
@@ -124,7 +124,7 @@ export class ColumnFile<Notes> {
     this.start = start;
   }
 
-  /** Opens a file; null if it is missing or its directory is damaged. */
+  /** Opens a file; null if it is missing or its directory is corrupt. */
   static async open<Notes>(path: string): Promise<ColumnFile<Notes> | null> {
     if (endianness() === 'BE') return null;
     let file: FileHandle;
@@ -137,7 +137,7 @@ export class ColumnFile<Notes> {
       const found = await readDirectory<Notes>(file);
       if (found !== null) return new ColumnFile(file, found.directory, found.start);
     } catch {
-      // It is not read then.
+      // Then it is not read.
     }
     await file.close();
     return null;

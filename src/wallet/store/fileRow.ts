@@ -1,9 +1,9 @@
 /** A row of a wallet file as it is read with all others. */
 import type { RowIndex } from './rowIndex.js';
 
-/** Good until the next one. */
+/** A row, valid until the next one is read. */
 export class FileRow {
-  /** A view of memory that is used again: what is to stay is copied. */
+  /** A view of a reused buffer. Copy it to keep it. */
   readonly value: Buffer;
   private readonly index: RowIndex;
   private readonly at: number;
@@ -19,7 +19,7 @@ export class FileRow {
     return this.index.keyView(this.at);
   }
 
-  /** What follows this many bytes of it, a byte a character. */
+  /** The part of the key after this many bytes, latin1. */
   keyText(from: number): string {
     return this.index.keyAt(this.at, from);
   }

@@ -1,12 +1,12 @@
 /**
- * The rows of a wallet: keys and values are those of the reference's `wallet.dat`, so that one is taken over row by row. A key
- * is the name of its kind as a string with its length, and what distinguishes rows of the kind. Source: lbrycrd
- * wallet/walletdb.cpp.
+ * The rows of a wallet: keys and values have the format of the reference's `wallet.dat`, so that it can be imported row by
+ * row. A key consists of the name of the row kind, as a string with length, and a part that identifies the row. Source:
+ * lbrycrd wallet/walletdb.cpp.
  */
 import type { RowChange } from '../../store/rows/rowRecords.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
-/** The kinds of rows, by what the reference calls them; `lockedfrom` and `scanfrom` are ours (`scan/scans.ts`). */
+/** The row kinds, with the names of the reference; `lockedfrom` and `scanfrom` are additions (`scan/scans.ts`). */
 export const RECORD_KINDS = [
   'acc',
   'acentry',
@@ -36,17 +36,17 @@ export const RECORD_KINDS = [
 ] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
-/** What the keys of a kind begin with. */
+/** Prefix of the keys of a kind. */
 export function kindPrefix(kind: RecordKind): string {
   return String.fromCharCode(kind.length) + kind;
 }
 
-/** The key of a row, a byte a character. */
+/** The key of a row, latin1. */
 export function recordKey(kind: RecordKind, rest: Bytes | string = ''): string {
   return kindPrefix(kind) + (typeof rest === 'string' ? rest : toLatin1(rest));
 }
 
-/** The kind that a key names and what follows it; null when it names none. */
+/** Splits a key into kind and rest; null if it has no valid kind. */
 export function splitKey(key: Bytes): { kind: string; rest: Buffer } | null {
   const length = key[0];
   if (length === undefined || length >= 253 || key.length < 1 + length) return null;
@@ -66,7 +66,7 @@ export class WalletBatch {
     this.changes.push([key, value]);
   }
 
-  /** The same for a row that one batch may put very often: only the last value counts. It must not be deleted with the batch. */
+  /** The same for a row that one batch may write very often: only the last value is stored. The batch must not delete the row. */
   putLast(key: string, value: Bytes): void {
     const at = this.lastOnes.get(key) ?? this.changes.length;
     this.lastOnes.set(key, at);
@@ -77,7 +77,7 @@ export class WalletBatch {
     this.changes.push([key, null]);
   }
 
-  /** Wipes the private keys in clear among them, once they are on their way to disk or given up. */
+  /** Wipes private keys in clear in the batch, after it was passed to the writer or given up. */
   wipe(): void {
     for (const [key, value] of this.changes)
       if (value !== null && String(key).startsWith(KEY_PREFIX)) value.fill(0);

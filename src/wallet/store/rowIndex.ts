@@ -1,24 +1,24 @@
 /**
- * Where the rows of a wallet file lie: columns and a hash table off the JavaScript heap, about 35 bytes a row beside its key.
- * Rows keep the order in which their keys first came. However many there are, one row more takes no time by their number: what
- * grows does so by pages, and the hash table moves into a larger one a few rows at a time.
+ * Index of the rows in a wallet file: columns and a hash table off the JavaScript heap, about 35 bytes for each row plus its
+ * key. Rows are in the order in which their keys were first added. Adding a row takes constant time: columns grow by pages,
+ * and rows are moved to a larger hash table a few at a time.
  */
 import { crc32c } from '../../crypto/crc32c.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 
 const FIRST_ROWS = 1024;
-/** Rows of a column, and bytes of keys, that lie together. */
+/** Rows of a column, and bytes of keys, in one page. */
 const PAGE_ROWS = 1 << 16;
 const PAGE_BITS = 20;
 const PAGE_BYTES = 1 << PAGE_BITS;
-/** Rows moved to a new hash table with each change: it is complete long before it is half full. */
+/** Rows moved to a new hash table with each change, so that the move is complete long before the new table is half full. */
 const MOVED_AT_ONCE = 8;
-/** What a row applies the file besides key and value: its lengths. */
+/** Bytes of a row in the file besides key and value: the lengths. */
 const ROW_HEAD_BYTES = 8;
-/** Rows made columns of between two pauses. */
+/** Rows converted to columns between two yields. */
 const ROWS_AT_ONCE = 1024;
-/** In the hash table: nothing was there, and nothing is there any more. Rows count from 1. */
+/** Values of the hash table: a free slot and a deleted one. Rows count from 1. */
 const FREE = 0;
 const GONE = -1;
 
@@ -41,7 +41,7 @@ class Column {
     (this.pages[at >>> 16] ??= this.makePage())[at & (PAGE_ROWS - 1)] = value;
   }
 
-  /** Takes in the values of the first rows. */
+  /** Sets the values of the first rows. */
   fill(values: Numbers): void {
     for (let at = 0; at < values.length; at += PAGE_ROWS) {
       const page = this.makePage();
@@ -51,12 +51,12 @@ class Column {
   }
 }
 
-/** Keys one after the other, each within one page. */
+/** Concatenated keys, each within one page. */
 class KeyBytes {
   private pages: Buffer[] = [];
   private end = 0;
 
-  /** Records the position of the bytes. */
+  /** Stores the bytes and returns their place. */
   add(bytes: Buffer, from: number, to: number): number {
     let page = this.pages[this.pages.length - 1];
     if (page === undefined || this.end + to - from > page.length) {
@@ -74,7 +74,7 @@ class KeyBytes {
     return this.pages[place >>> PAGE_BITS]!;
   }
 
-  /** Takes in what is in the first pages. */
+  /** Sets the content of the first pages. */
   fill(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += PAGE_BYTES) {
       const page = Buffer.allocUnsafeSlow(PAGE_BYTES);
@@ -88,9 +88,9 @@ class KeyBytes {
 /** Offset of a place within its page. */
 const inPage = (place: number): number => place & (PAGE_BYTES - 1);
 
-/** All rows of an index, close together. */
+/** All rows of an index in compact form. */
 export interface RowColumns {
-  /** The keys; places are what `KeyBytes` makes of them. */
+  /** The keys; their places are those of `KeyBytes`. */
   readonly keyBytes: Uint8Array;
   readonly keyPlaces: Uint32Array;
   readonly keySizes: Uint32Array;
@@ -117,20 +117,20 @@ export class RowIndex {
   private dead = new Column(Uint8Array);
   private deadCount = 0;
   private used = 0;
-  /** The number of rows that may be used before it is time to see whether they are worth their room. */
+  /** Number of rows up to which no check for compaction is made. */
   private room = FIRST_ROWS;
   private slots = new Int32Array(4 * FIRST_ROWS);
   /** Slots that are not free. */
   private taken = 0;
-  /** The table before, as long as rows from `moved` up to `movedEnd` are to be found in it alone. */
+  /** The previous table while rows from `moved` up to `movedEnd` are only in it. */
   private before: Int32Array | null = null;
   private moved = 0;
   private movedEnd = 0;
   private live = 0;
 
   /**
-   * All rows as columns, numbered from 0 in their order. Null if a key is longer than a page. Rows must not change
-   * meanwhile.
+   * All rows as columns, numbered from 0 in their order. Null if a key is longer than a page. Rows must not change during
+   * the call.
    */
   *columns(): Slices<RowColumns | null> {
     const count = this.used - this.deadCount;
@@ -152,7 +152,7 @@ export class RowIndex {
       const key = this.keyView(at);
       if (key.length > PAGE_BYTES) return null;
       if (end + key.length > PAGE_BYTES) {
-        // What no key fills is zeros, not what the memory held before.
+        // The rest of a page is zeros, not old memory content.
         pages.push(Buffer.alloc(PAGE_BYTES));
         end = 0;
       }
@@ -172,7 +172,7 @@ export class RowIndex {
     return { ...found, keyBytes };
   }
 
-  /** An index with these rows. `live`: its `liveBytes`. */
+  /** Creates an index with these rows. `live` is its `liveBytes`. */
   static restore(columns: RowColumns, live: number): RowIndex {
     const index = new RowIndex();
     const count = columns.keyPlaces.length;
@@ -190,17 +190,17 @@ export class RowIndex {
     return index;
   }
 
-  /** Bytes that the rows apply a file without anything else. */
+  /** Bytes that the rows alone take in a file. */
   get liveBytes(): number {
     return this.live;
   }
 
-  /** Numbers of rows are below. */
+  /** Upper limit of row numbers; deleted rows are included. */
   get rowCount(): number {
     return this.used;
   }
 
-  /** Whether the row of that number was not deleted. */
+  /** Whether the row with that number exists. */
   isThere(at: number): boolean {
     return this.dead.get(at) === 0;
   }
@@ -209,7 +209,7 @@ export class RowIndex {
     return this.used === this.deadCount;
   }
 
-  /** The number of a row, −1 for none. Good until the next change. */
+  /** The number of a row; −1 for none. Valid until the next change. */
   find(key: string): number {
     return this.rowOf(Buffer.from(key, 'latin1'));
   }
@@ -222,7 +222,7 @@ export class RowIndex {
     return { offset: this.offsets.get(at), sizeBytes: this.sizes.get(at), crc: this.crcs.get(at) };
   }
 
-  /** For a row in `records`: where its key begins, its value begins and ends; and where its value is in the file. */
+  /** Sets a row from `records`: offsets of its key and value there, and the offset of its value in the file. */
   set(records: Buffer, keyStart: number, valueStart: number, valueEnd: number, offset: number): void {
     let at = this.rowOf(records, keyStart, valueStart);
     if (at >= 0) {
@@ -265,7 +265,7 @@ export class RowIndex {
     for (let at = 0; at < this.used; at++) if (this.dead.get(at) === 0) yield [this.keyAt(at), at];
   }
 
-  /** Numbers of the rows whose keys begin with `prefix`, or of all others, in the order in which their values lie. */
+  /** Numbers of the rows whose keys start with `prefix`, or of all others, in file order of their values. */
   inFileOrder(prefix: string, isOther: boolean): Uint32Array {
     const bytes = Buffer.from(prefix, 'latin1');
     const found = new Uint32Array(this.used - this.deadCount);
@@ -291,21 +291,21 @@ export class RowIndex {
     return true;
   }
 
-  /** The key of a row; a view that is good until the next change. */
+  /** The key of a row; a view that is valid until the next change. */
   keyView(at: number): Buffer {
     const place = this.keyPlaces.get(at);
     const start = inPage(place);
     return this.bytes.page(place).subarray(start, start + this.keySizes.get(at));
   }
 
-  /** What follows its first bytes, as a text of a byte a character. */
+  /** The key without its first `from` bytes, latin1. */
   keyAt(at: number, from = 0): string {
     const place = this.keyPlaces.get(at);
     const start = inPage(place);
     return this.bytes.page(place).toString('latin1', start + from, start + this.keySizes.get(at));
   }
 
-  /** The row with the key between `start` and `end`, −1 for none. */
+  /** The row with the key between `start` and `end`; −1 for none. */
   private rowOf(bytes: Bytes, start = 0, end = bytes.length): number {
     const slot = this.slotIn(this.slots, 0, bytes, start, end);
     if (slot >= 0) return this.slots[slot]! - 1;
@@ -314,7 +314,7 @@ export class RowIndex {
     return old < 0 ? -1 : this.before[old]! - 1;
   }
 
-  /** The slot of a table that holds the key, of a row from `first` on; −1 for none. */
+  /** The slot of a table with this key, for a row after `first`; −1 for none. */
   private slotIn(table: Int32Array, first: number, bytes: Bytes, start: number, end: number): number {
     for (let slot = hashOf(bytes, start, end) % table.length; ; slot = (slot + 1) % table.length) {
       const row = table[slot]!;
@@ -328,7 +328,7 @@ export class RowIndex {
     const place = this.keyPlaces.get(at);
     const page = this.bytes.page(place);
     const shift = inPage(place) - start;
-    // The last bytes differ sooner.
+    // Keys usually differ in their last bytes.
     for (let i = end - 1; i >= start; i--) if (page[shift + i] !== bytes[i]) return false;
     return true;
   }
@@ -354,7 +354,7 @@ export class RowIndex {
     this.taken++;
   }
 
-  /** Begins a hash table with room for as many rows again; those that are there but the last follow by and by. */
+  /** Starts a larger hash table. Existing rows, except the last, are moved to it step by step. */
   private beginTable(): void {
     this.moveUpTo(this.movedEnd);
     this.before = this.slots;
@@ -373,7 +373,7 @@ export class RowIndex {
     if (this.moved === this.movedEnd) this.before = null;
   }
 
-  /** Puts the rows that are left close together when they are the smaller part; else there is room for more. */
+  /** Compacts the rows if more than half were deleted; otherwise raises the limit. */
   private makeRoom(): void {
     if (2 * this.deadCount > this.used) this.closeUp();
     else this.room += this.room >>> 2;
@@ -402,13 +402,13 @@ export class RowIndex {
   }
 }
 
-/** Source: FNV-1a, four bytes a step. A user who chooses colliding keys slows only the own wallet. */
+/** Source: FNV-1a, with four bytes for each step. A user who creates colliding keys slows only their own wallet. */
 function hashOf(key: Bytes, start: number, end: number): number {
   let hash = 0x811c9dc5;
   let i = start;
   for (; i + 4 <= end; i += 4) {
     const word = key[i]! | (key[i + 1]! << 8) | (key[i + 2]! << 16) | (key[i + 3]! << 24);
-    // Of a product the upper bits depend on all, the lower ones on few.
+    // The upper bits of a product depend on all input bits, the lower ones on few.
     hash = Math.imul(hash ^ word, 0x01000193);
     hash ^= hash >>> 15;
   }

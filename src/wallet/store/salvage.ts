@@ -1,6 +1,6 @@
 /**
- * What can still be read of a damaged wallet file: whole commits, and of broken ones the rows that hold together by
- * themselves. Rows go into a new file; the old one stays beside it. Source: lbrycrd wallet/db.cpp `BerkeleyBatch::Recover`.
+ * Recovers the readable part of a corrupt wallet file: complete commits, and the consistent rows of broken ones. The rows
+ * are written to a new file; the old file is kept beside it. Source: lbrycrd wallet/db.cpp `BerkeleyBatch::Recover`.
  */
 import { constants, existsSync } from 'node:fs';
 import { copyFile, link, readFile, rename, rm } from 'node:fs/promises';
@@ -21,19 +21,19 @@ import { HEAD_BYTES } from './walletFileHead.js';
 
 const DELETED = 0xffffffff;
 const ROW_HEAD_BYTES = 8;
-/** No key of a row is longer: the longest holds a script. */
+/** Maximum length of a row key: the longest contains a script. */
 const MAX_KEY_BYTES = 11_000;
 const MAX_VALUE_BYTES = 4 << 20;
-/** Numbers of commits that damage may have swallowed. */
+/** Maximum number of commits lost in a corrupt part. */
 const MAX_GAP = 1 << 20;
 
 export interface Salvaged {
   readonly rows: ReadonlyMap<string, Buffer>;
-  /** Bytes in which nothing was found. */
+  /** Number of bytes without readable rows. */
   readonly lostBytes: number;
 }
 
-/** Puts what is readable into a new file in place of the old one, which gets a name of its own beside it. */
+/** Writes the readable rows to a new file in place of the old one, which is kept beside it under another name. */
 export async function salvageWallet(path: string, { log, warn, nowSec }: NodePort): Promise<void> {
   let bytes: Buffer;
   try {
@@ -49,11 +49,11 @@ export async function salvageWallet(path: string, { log, warn, nowSec }: NodePor
   for (let n = 1; existsSync(kept); n++) kept = `${path}.${nowSec()}.${n}.bak`;
   const fresh = `${path}.salvaged`;
   try {
-    // A kill may have left one.
+    // A killed process may have left one.
     await rm(fresh, { force: true });
     const file = await WalletFile.create(fresh, rows);
     await file.close();
-    // There is a wallet of that name at every moment, or a start would make an empty one.
+    // A wallet file with this name must exist at all times; otherwise a start would create an empty one.
     await keepAs(path, kept);
     await rename(fresh, path);
   } catch (error) {
@@ -65,7 +65,7 @@ export async function salvageWallet(path: string, { log, warn, nowSec }: NodePor
   else log.info(`${found} Nothing was damaged.`);
 }
 
-/** Gives a file a second name; where the disk knows no such thing, a copy. */
+/** Gives a file a second name by a hard link, or by a copy if the file system has no links. */
 async function keepAs(path: string, kept: string): Promise<void> {
   try {
     await link(path, kept);
@@ -74,7 +74,7 @@ async function keepAs(path: string, kept: string): Promise<void> {
   }
 }
 
-/** The rows that count, as far as they can be read. */
+/** The latest version of each row, as far as readable. */
 export function* salvageRows(bytes: Buffer): Slices<Salvaged> {
   const rows = new Map<string, Buffer>();
   let lostBytes = 0;
@@ -112,7 +112,7 @@ function commitEnd(bytes: Buffer, at: number, after: number): number | null {
   return isWhole(bytes.subarray(at, end)) ? end : null;
 }
 
-/** A row that begins here and is what its kind should be; null for none. */
+/** The row that starts here, if it is valid for its kind; null for none. */
 function rowAt(bytes: Buffer, at: number): { key: Buffer; value: Buffer | null; end: number } | null {
   if (at + ROW_HEAD_BYTES >= bytes.length) return null;
   const keyLength = bytes.readUInt32LE(at);
@@ -131,7 +131,7 @@ function rowAt(bytes: Buffer, at: number): { key: Buffer; value: Buffer | null; 
 
 const KINDS: ReadonlySet<string> = new Set(RECORD_KINDS);
 
-/** Whether a row that no checksum covers is what it should be, as far as it tells by itself. */
+/** Whether a row without checksum is plausible by its own content. */
 function holdsTogether(kind: string, rest: Buffer, value: Buffer): boolean {
   try {
     if (kind === 'key') return parseKeyRecord(value, new Reader(rest).varBytes()) !== null;

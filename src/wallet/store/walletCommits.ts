@@ -6,18 +6,19 @@ import { crc32c } from '../../crypto/crc32c.js';
 import type { FileWindow } from './fileWindow.js';
 
 export const COMMIT_HEAD_BYTES = 12;
-/** A length beyond this is none, and nothing is written that has it. */
+/** Maximum length of a payload; a larger value is invalid and never written. */
 export const MAX_PAYLOAD_BYTES = 1 << 30;
 
 const NUMBER_AT = 4;
 const CHECKSUM_AT = 8;
-/** The checksum bytes of the head, behind length and number. */
+/** Bytes of the checksum in the head, after length and number. */
 const CHECKSUM_BYTES = 4;
 const OWN_HEAD = Buffer.alloc(COMMIT_HEAD_BYTES);
 
 /** Checksum of a commit over length, number and payload. */
 function checksum(commit: Buffer): number {
-  // What is covered is brought together in its place for the while, since commits are large.
+  // The head is temporarily copied next to the payload, so that the checksum covers one buffer without copying the large
+  // payload.
   commit.copy(OWN_HEAD, 0, 0, COMMIT_HEAD_BYTES);
   OWN_HEAD.copy(commit, CHECKSUM_BYTES, 0, COMMIT_HEAD_BYTES - CHECKSUM_BYTES);
   const sum = crc32c(commit.subarray(CHECKSUM_BYTES));
@@ -25,7 +26,7 @@ function checksum(commit: Buffer): number {
   return sum;
 }
 
-/** A commit of these records, copied. */
+/** Creates a commit from records, which are copied. */
 export function makeCommit(payload: Buffer, number: number): Buffer {
   const commit = Buffer.allocUnsafe(COMMIT_HEAD_BYTES + payload.length);
   commit.writeUInt32LE(payload.length, 0);
@@ -40,12 +41,12 @@ export function commitNumber(commit: Buffer): number {
   return commit.readUInt32LE(NUMBER_AT);
 }
 
-/** Whether a commit is what was written. */
+/** Whether the checksum of a commit is valid. */
 export function isWhole(commit: Buffer): boolean {
   return checksum(commit) === commit.readUInt32LE(CHECKSUM_AT);
 }
 
-/** The payload of the commit of that number at an offset, as a view of the window; null if none is, or not all of it. */
+/** The payload of the commit with that number at an offset, as a view of the window; null if there is no complete one. */
 export function readCommit(window: FileWindow, offset: number, number: number): Buffer | null {
   const start = window.read(offset, COMMIT_HEAD_BYTES);
   if (start === null) return null;

@@ -1,15 +1,11 @@
 /**
- * A wallet on disk: one file of rows by key, to which changes are only ever appended. Owns durability, damage and the order
- * of writing; knows nothing of what the rows mean. In memory are the keys and where their values lie.
+ * A wallet on disk: one append-only file of rows by key. Owns durability, corruption checks and the order of writes, not the
+ * meaning of the rows. Keys and positions of values are in memory.
  *
- * Layout: a head of 64 bytes (`walletFileHead.ts`), then commits (`walletCommits.ts`), each atomic
- * at all. What is written when is `writeQueue.ts`'s.
- *
- * What a crash leaves of commits that were not synced is cut off when the file is opened. How far it was synced last stands
- * in the head: what is broken before that is damage, and the file is refused.
- *
- * A file beside it (`walletImage.ts`) may say where the rows lie, so that only commits behind those that it reports are
- * read.
+ * Layout: a head of 64 bytes (`walletFileHead.ts`), then commits (`walletCommits.ts`), each atomic. `writeQueue.ts` orders
+ * the writes. The head has the offset up to which the file was synced. Incomplete commits after it, left by a crash, are cut
+ * off when the file is opened. An error before it is corruption, and the file is rejected. An image file (`walletImage.ts`)
+ * may have the positions of the rows, so that only later commits are read.
  */
 import { close, fsync, openSync, readSync, fstatSync, ftruncateSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -33,14 +29,14 @@ import { WriteQueue } from './writeQueue.js';
 const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 
-/** Files with less than half of live data are rewritten when they are opened, unless they are small. */
+/** Files in which less than half of the data is live are rewritten when they are opened, unless they are small. */
 const SMALL_BYTES = 1 << 20;
 
-/** After more changes than one in this many rows since an image was made, and more than this many, all rows are read. */
+/** If more rows than this share of all rows, and more than the minimum, changed since the image, all rows are read. */
 const CHANGED_SHARE = 8;
 const CHANGED_LEAST = 256;
 
-/** In place of the number of an open file. */
+/** File descriptor of a file that is not open. */
 const NO_FILE = -1;
 
 /** Content of a file, for read-only use. */
@@ -48,7 +44,7 @@ export type WalletRows = Pick<WalletFile, 'get' | 'eachKey'>;
 
 export class WalletFile {
   readonly path: string;
-  /** This many bytes behind what was synced held no whole commit when the file was opened, and were cut off. */
+  /** Number of bytes cut off after the synced part when the file was opened, because they were not a complete commit. */
   cutBytes = 0;
   private fd: number;
   private index = new RowIndex();
@@ -57,7 +53,7 @@ export class WalletFile {
   private number = 0;
   private marks = 0;
   private isClosed = false;
-  /** What the wallet was when it was last closed, and the keys of rows that changed since; null if that is not known. */
+  /** The image of the wallet at its last close, and the keys of rows that changed since; null if unknown. */
   private since: { readonly image: WalletImage; readonly changed: Set<string> } | null = null;
   private readonly records = new RecordWriter();
   private readonly queue: WriteQueue;
@@ -73,8 +69,8 @@ export class WalletFile {
   }
 
   /**
-   * Makes a wallet of these rows, without them an empty one; it is there with all of them or not at all. Rejects with
-   * `EnvironmentError` where the disk refuses, or something is there.
+   * Creates a wallet with these rows, by default empty. The file appears complete or not at all. Rejects with
+   * `EnvironmentError` for a disk error or an existing file.
    */
   static async create(
     path: string,
@@ -88,12 +84,15 @@ export class WalletFile {
     return WalletFile.open(path);
   }
 
-  /** A wallet that is to be made: there is no file until `rewrite` makes it, with its first rows. */
+  /** A wallet without a file. `rewrite` creates the file with its first rows. */
   static planned(path: string): WalletFile {
     return new WalletFile(path, NO_FILE);
   }
 
-  /** Opens a wallet. Rejects with `WalletFileError` when it is none, or damaged, with `EnvironmentError` for the disk's sake. */
+  /**
+   * Opens a wallet. Rejects with `WalletFileError` if it is not a wallet or is corrupt, and with `EnvironmentError` for a
+   * disk error.
+   */
   static async open(path: string): Promise<WalletFile> {
     let fd: number;
     try {
@@ -112,7 +111,7 @@ export class WalletFile {
     }
   }
 
-  /** Whether a file begins as wallets of ours do. */
+  /** Whether a file starts like a wallet of this program. */
   static isOne(path: string): boolean {
     let fd: number;
     try {
@@ -132,8 +131,8 @@ export class WalletFile {
   }
 
   /**
-   * Runs a task on what a file has, which may be another user's: nothing is written to it. Rejects as `open` does, and as
-   * the task does.
+   * Runs a task on the content of a file, which another process may use: nothing is written. Rejects like `open`, and with
+   * errors of the task.
    */
   static async look<T>(path: string, task: (file: WalletRows) => Promise<T>): Promise<T> {
     let fd: number;
@@ -164,7 +163,7 @@ export class WalletFile {
     await this.sync();
   }
 
-  /** Begins with what an image says. */
+  /** Starts with the data of an image. */
   private begin(image: WalletImage): void {
     this.index = image.index;
     this.end = image.end;
@@ -172,7 +171,7 @@ export class WalletFile {
     this.since = { image, changed: new Set() };
   }
 
-  /** Reads the commits behind those that an image reports; all where these are too many. */
+  /** Reads the commits after those in the image; all commits if there are too many changes. */
   private async readOn(): Promise<number> {
     const sizeBytes = await inSlices(this.read());
     if (this.since === null) return sizeBytes;
@@ -186,21 +185,20 @@ export class WalletFile {
   }
 
   /**
-   * What the wallet was when it was last closed, with the keys of all rows that changed since; null if every row is to be
-   * read. Good until something is written.
+   * The data of the wallet at its last close, with the keys of all rows that changed since; null if every row must be read.
+   * Valid until the next write.
    */
   get image(): { readonly parts: WalletParts; readonly changed: ReadonlySet<string> } | null {
     return this.since === null ? null : { parts: this.since.image.parts, changed: this.since.changed };
   }
 
-  /** Every row is to be read. */
+  /** Drops the image, so that every row is read. */
   dropImage(): void {
     this.since = null;
   }
 
   /**
-   * The rows that the parts of `image` do not report, in the order in which they lie on disk. `isOther` picks them by their
-   * keys.
+   * The rows that the parts of `image` do not cover, in file order. `isOther` selects them by key.
    */
   *otherValues(isOther: (key: Buffer) => boolean): Generator<FileRow> {
     const { index, since } = this;
@@ -211,7 +209,10 @@ export class WalletFile {
     yield* this.valuesAt(rows);
   }
 
-  /** Notes where all rows lie; answers how long the file is, which may have more behind them. Throws `WalletFileError`. */
+  /**
+   * Reads the positions of all rows; returns the length of the file, which may have bytes after the last commit. Throws
+   * `WalletFileError`.
+   */
   private *read(): Slices<number> {
     const sizeBytes = fstatSync(this.fd).size;
     const start = Buffer.alloc(head.HEAD_BYTES);
@@ -237,7 +238,7 @@ export class WalletFile {
     return sizeBytes;
   }
 
-  /** Notes where all rows lie, up to where the commits end. */
+  /** Reads the positions of all rows, up to the end of the commits. */
   private *takeAll(window: FileWindow): Slices<void> {
     for (;;) {
       const payload = readCommit(window, this.end, this.number);
@@ -255,7 +256,7 @@ export class WalletFile {
     );
   }
 
-  /** Notes where the rows of a payload lie that begins at an offset. */
+  /** Records the positions of the rows of a payload that starts at an offset. */
   private take(payload: Buffer, offset: number): void {
     const { index } = this;
     const changed = this.since?.changed;
@@ -267,7 +268,7 @@ export class WalletFile {
     }
   }
 
-  /** Throws `WalletClosedError`: a long call finds that the wallet was closed meanwhile. */
+  /** Throws `WalletClosedError`: the wallet may have been closed during a long call. */
   private refuseClosed(): void {
     if (this.isClosed) throw new WalletClosedError();
   }
@@ -276,7 +277,7 @@ export class WalletFile {
     return this.index.find(key) >= 0;
   }
 
-  /** The value of a row as it is on disk. Throws `WalletFileError` where it is not what was written. */
+  /** Reads the value of a row from disk. Throws `WalletFileError` if its checksum is wrong. */
   get(key: string): Buffer | undefined {
     const at = this.index.find(key);
     return at < 0 ? undefined : this.valueAt(at);
@@ -292,8 +293,8 @@ export class WalletFile {
   }
 
   /**
-   * The rows whose keys begin with `prefix`, or all others, in the order in which they lie on disk, as they were found sound
-   * when the file was opened. Rows must not change meanwhile.
+   * The rows whose keys start with `prefix`, or all others, in file order. They were verified when the file was opened. Rows
+   * must not change during the iteration.
    */
   *values(prefix: string, isOther = false): Generator<FileRow> {
     yield* this.valuesAt(this.index.inFileOrder(prefix, isOther));
@@ -319,7 +320,7 @@ export class WalletFile {
     return this.index.keys(prefix);
   }
 
-  /** The same one by one. */
+  /** The same as an iteration. */
   eachKey(prefix: string): Generator<string> {
     return this.index.eachKey(prefix);
   }
@@ -342,9 +343,9 @@ export class WalletFile {
   }
 
   /**
-   * Writes changes, atomically with respect to a crash. Resolves when they are on disk permanently with `sync`, else when
-   * the system has them. Rejects with `EnvironmentError` when the disk refuses; nothing has changed then, and what is asked
-   * for later is refused too, until the file is opened again.
+   * Writes changes, atomically with respect to a crash. Resolves when they are written, with `sync` when they are durable.
+   * Rejects with `EnvironmentError` for a disk error. Then nothing has changed, and later writes are rejected too until the
+   * file is opened again.
    */
   commit(changes: readonly RowChange[], { sync = true } = {}): Promise<void> {
     this.refuseClosed();
@@ -352,9 +353,8 @@ export class WalletFile {
   }
 
   /**
-   * Writes the file again with only what counts, and with these changes, as one step: before it the file is the old one, and
-   * after it what was replaced is neither in it nor where it stood on disk, as far as the disk lets that be said. Rejects
-   * with `EnvironmentError` as `commit` does, the file being as before.
+   * Rewrites the file with only the live rows and these changes, as one atomic step. The old file is then overwritten on
+   * disk, as far as the file system allows. Rejects with `EnvironmentError` like `commit`, with the file unchanged.
    */
   rewrite(changes: readonly RowChange[] = []): Promise<void> {
     this.refuseClosed();
@@ -377,28 +377,28 @@ export class WalletFile {
       this.takeBack();
       throw error;
     } finally {
-      // Private keys may be in it.
+      // The commit may contain private keys.
       commit.fill(0);
     }
     this.end += commit.length;
     this.number++;
   }
 
-  /** Cuts off what was written of a commit. */
+  /** Cuts off the written part of a commit. */
   private takeBack(): void {
     try {
       ftruncateSync(this.fd, this.end);
     } catch {
-      // It is not a whole commit: it is cut off when the file is opened.
+      // An incomplete commit is cut off when the file is opened.
     }
   }
 
-  /** Resolves when all that was asked for is written. */
+  /** Resolves when all requested writes are complete. */
   settled(): Promise<void> {
     return this.queue.settled();
   }
 
-  /** Whether the image beside the file is that of all rows. */
+  /** Whether the image file covers all rows. */
   get hasImage(): boolean {
     return this.since !== null && this.since.changed.size === 0;
   }
@@ -409,14 +409,14 @@ export class WalletFile {
     if (rows !== null) await writeImage({ path, fd, index, end, number }, rows, parts);
   }
 
-  /** Brings all that was written to disk, and notes that it is there. */
+  /** Syncs the file and records the synced length. */
   private async sync(): Promise<void> {
     const { end } = this;
     await syncFile(this.fd);
     writeWhole(this.fd, head.mark(end, ++this.marks), head.markOffset(this.marks));
   }
 
-  /** Whether less than half of the file counts. */
+  /** Whether less than half of the file is live data. */
   get isWasteful(): boolean {
     return this.end > SMALL_BYTES && this.end > 2 * this.index.liveBytes;
   }
@@ -440,7 +440,7 @@ export class WalletFile {
     await removeLeftovers(this.path);
   }
 
-  /** All rows as they will be after changes. */
+  /** All rows after the changes. */
   private *changedRows(changes: readonly RowChange[]): Generator<[key: string, value: Bytes]> {
     const changed = new Map<string, Bytes | null>();
     for (const [key, value] of changes)
@@ -453,7 +453,7 @@ export class WalletFile {
     for (const [key, value] of changed) if (value !== null && !this.index.has(key)) yield [key, value];
   }
 
-  /** Writes a copy of all that was committed, which is a wallet file of its own. What is at `path` is replaced. */
+  /** Writes a copy of all committed rows as a wallet file. Replaces a file at `path`. */
   async backup(path: string): Promise<void> {
     try {
       await this.queue.alone(async () => {
@@ -466,8 +466,8 @@ export class WalletFile {
   }
 
   /**
-   * Brings everything to disk and closes the file. With `parts`, what the wallet is in memory, an image is left for the next time;
-   * `isOther` picks the rows that these do not report.
+   * Writes everything to disk and closes the file. With `parts`, the data of the open wallet, an image is written; `isOther`
+   * selects the rows that `parts` does not cover.
    */
   async close(
     parts: WalletParts | null = null,

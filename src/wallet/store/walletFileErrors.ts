@@ -1,12 +1,12 @@
-/** What can be wrong with a wallet file, or with when it is asked. */
+/** Errors of a wallet file, and of calls after its close. */
 import { EnvironmentError } from '../../util/text/environmentError.js';
 
-/** The file is not a wallet of ours, or is damaged; the message says what to do. */
+/** The file is not a wallet of this program, or is corrupt. The message says what to do. */
 export class WalletFileError extends EnvironmentError {
   override readonly name = 'WalletFileError';
 }
 
-/** A wallet was closed while something was done with it. */
+/** The wallet was closed during an operation. */
 export class WalletClosedError extends EnvironmentError {
   override readonly name = 'WalletClosedError';
 

@@ -1,7 +1,7 @@
 /**
  * The first 64 bytes of a wallet file: `"lbcwalle" ‖ u32 version ‖ u32 CRC-32C of the twelve bytes before`, and from byte 16
- * two marks of 16 bytes that say how far the file was synced: `u64 end ‖ u32 generation ‖ u32 CRC-32C of the twelve bytes
- * before`. The newer valid mark counts; they are written in turn, so that a torn one does no harm.
+ * two marks of 16 bytes with the synced length: `u64 end ‖ u32 generation ‖ u32 CRC-32C of the twelve bytes before`. The
+ * newer valid mark counts. They are written alternately, so that one stays valid if a write is torn.
  */
 import { crc32c } from '../../crypto/crc32c.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -13,7 +13,7 @@ const MAGIC = Buffer.from('lbcwalle', 'latin1');
 const VERSION_AT = 8;
 const MARKS_AT = 16;
 const MARK_BYTES = 16;
-/** Bytes of version or mark that the checksum covers. */
+/** Bytes of a version or mark that its checksum covers. */
 const COVERED_BYTES = 12;
 
 function seal(bytes: Buffer): void {
@@ -38,12 +38,12 @@ export function isHead(bytes: Buffer): boolean {
   return bytes.length >= HEAD_BYTES && MAGIC.equals(bytes.subarray(0, MAGIC.length));
 }
 
-/** Version of the format; `Infinity` where it cannot be read. */
+/** Version of the format; `Infinity` if it cannot be read. */
 export function versionOf(bytes: Buffer): number {
   return isSealed(bytes.subarray(0, MARK_BYTES)) ? bytes.readUInt32LE(VERSION_AT) : Infinity;
 }
 
-/** A mark that says how far the file is synced. */
+/** A mark with the synced length. */
 export function mark(end: number, generation: number): Buffer {
   const bytes = Buffer.alloc(MARK_BYTES);
   bytes.writeBigUInt64LE(BigInt(end), 0);
@@ -57,7 +57,7 @@ export function markOffset(generation: number): number {
   return MARKS_AT + (generation % 2) * MARK_BYTES;
 }
 
-/** How far the file was synced at least. */
+/** Synced length of the file: that of the newest valid mark. */
 export function syncedEnd(bytes: Bytes): { end: number; generation: number } {
   let best = { end: HEAD_BYTES, generation: 0 };
   for (const slot of [0, 1]) {

@@ -22,7 +22,7 @@ export const imagePath = (path: string): string => `${path}.cache`;
 /** The data of the wallet besides the positions of its rows: columns and notes by topic. */
 export interface WalletParts {
   readonly columns: Readonly<Record<'keys' | 'transactions', Columns>>;
-  /** Anything that JSON can say. */
+  /** Any JSON value. */
   readonly notes: unknown;
 }
 
@@ -39,7 +39,7 @@ interface ImageNotes {
 /** An image that is valid for a wallet file. */
 export interface WalletImage {
   readonly index: RowIndex;
-  /** The numbers of the rows that `parts` does not cover, in file order. */
+  /** Numbers of the rows that `parts` does not cover, in file order. */
   readonly others: Uint32Array;
   /** The number of rows in the image. */
   readonly rowCount: number;
@@ -90,7 +90,7 @@ export async function readImage(path: string, fd: number, sizeBytes: number): Pr
       parts: { columns: { keys, transactions }, notes: parts },
     };
   } catch {
-    // It is not used then.
+    // Then it is not used.
     return null;
   } finally {
     await file.close();

@@ -1,6 +1,6 @@
 /**
- * A wallet file written as a whole: under another name first, then moved to its own, so that there is all of it or nothing.
- * Owns the names of unfinished files, and what becomes of replaced ones. Its layout is `walletFile.ts`'s.
+ * Writes a wallet file as a whole: to a temporary name first, then moved to its path, so that the file is complete or
+ * missing. Owns the names of temporary files and the wiping of replaced files. The layout is in `walletFile.ts`.
  */
 import { randomBytes } from 'node:crypto';
 import { close, fsync, fsyncSync, fstatSync, openSync, writeSync } from 'node:fs';
@@ -16,9 +16,9 @@ import * as head from './walletFileHead.js';
 const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 
-/** A commit is no longer, except for one row that is. */
+/** Maximum size of a commit, unless a single row is larger. */
 const MAX_COMMIT_BYTES = 1 << 20;
-/** What is overwritten at once. */
+/** Bytes that are overwritten in one write. */
 const WIPE_BYTES = 1 << 20;
 
 export function writeWhole(fd: number, bytes: Buffer, offset: number): void {
@@ -27,15 +27,15 @@ export function writeWhole(fd: number, bytes: Buffer, offset: number): void {
   }
 }
 
-/** What the name of a file that is being written ends with; a kill leaves it there. */
+/** Suffix of a temporary file. A killed process may leave such a file. */
 const TEMPORARY = /^\.[0-9a-f]{12}\.tmp$/;
 
-/** Whether a name is that of a file which was to become `name` and was not finished. */
+/** Whether `other` is a leftover temporary file of the file `name`. */
 export function isLeftover(other: string, name: string): boolean {
   return other.startsWith(name) && TEMPORARY.test(other.slice(name.length));
 }
 
-/** Removes files that were to replace one and were not finished. */
+/** Removes leftover temporary files of a path. */
 export async function removeLeftovers(path: string): Promise<void> {
   const name = basename(path);
   for (const other of await readdir(dirname(path))) {
@@ -43,7 +43,10 @@ export async function removeLeftovers(path: string): Promise<void> {
   }
 }
 
-/** Writes zeros over a file that has no name any more. What has one, as a link of the owner's, is not touched. */
+/**
+ * Overwrites a file with zeros if it has no name any more. A file with another name, such as a hard link of the owner, is
+ * not changed.
+ */
 export async function wipeUnlinked(fd: number, sizeBytes: number): Promise<void> {
   if (fstatSync(fd).nlink > 0) return;
   const zeros = Buffer.alloc(Math.min(sizeBytes, WIPE_BYTES));
@@ -52,13 +55,12 @@ export async function wipeUnlinked(fd: number, sizeBytes: number): Promise<void>
       writeWhole(fd, zeros.subarray(0, Math.min(zeros.length, sizeBytes - at)), at);
     await syncFile(fd);
   } catch {
-    // The new file stands; what was in the old one is the disk's to forget.
+    // The new file is complete. An error here only means that the old data may remain on disk.
   }
 }
 
 /**
- * Writes a wallet file with these rows under another name, brings it to disk and moves it to `path`. No one but its owner
- * may read it.
+ * Writes a wallet file with these rows under a temporary name, syncs it and moves it to `path`. Only its owner may read it.
  */
 export async function writeFileAnew(
   path: string,
@@ -78,7 +80,7 @@ export async function writeFileAnew(
       const commit = makeCommit(payload, number++);
       writeWhole(fd, commit, end);
       end += commit.length;
-      // Private keys may be in it.
+      // The commit may contain private keys.
       commit.fill(0);
     };
     let since = performance.now();
@@ -98,7 +100,7 @@ export async function writeFileAnew(
   }
   await file.close();
   try {
-    // A link fails where something lies already; a name does not.
+    // `link` fails if the path exists; `rename` replaces it.
     if (replaces) await rename(temporary, path);
     else await link(temporary, path);
   } finally {
@@ -112,7 +114,7 @@ function syncFolder(path: string): void {
   try {
     fd = openSync(path, 'r');
   } catch {
-    // Not every system lets folders be opened.
+    // Some systems cannot open folders.
     return;
   }
   try {

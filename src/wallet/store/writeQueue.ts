@@ -1,14 +1,14 @@
 /**
- * The order in which a wallet file is written: one change after the other, those that came together with one sync. What was
- * acknowledged is a beginning of what was asked for: once something failed, nothing that may build on it is written any more.
+ * The order in which a wallet file is written: changes are written one by one; changes of the same turn share a sync. After
+ * a failure nothing more is written, so the acknowledged changes are always a prefix of the requested ones.
  */
 import type { RowChange } from '../../store/rows/rowRecords.js';
 import { environmentError } from '../../util/text/environmentError.js';
 
-/** What is done to the file; each throws where the disk refuses, and has changed nothing then. */
+/** The file operations. Each throws on a disk error, without changing anything. */
 export interface WriteTasks {
   append(changes: readonly RowChange[]): void;
-  /** Writes the file again. */
+  /** Rewrites the file. */
   replace(changes: readonly RowChange[]): Promise<void>;
   sync(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface WriteTasks {
 interface Waiting {
   readonly changes: readonly RowChange[];
   readonly sync: boolean;
-  /** Whether the file is rewritten with them. */
+  /** Whether the changes are written by rewriting the file. */
   readonly isAnew: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -26,9 +26,9 @@ export class WriteQueue {
   private readonly path: string;
   private readonly tasks: WriteTasks;
   private waiting: Waiting[] = [];
-  /** Settles when all that was asked for so far is written; never rejects. */
+  /** Resolves when all requested writes are complete; never rejects. */
   private writing: Promise<void> | null = null;
-  /** Reason why writes are refused. */
+  /** First error; later writes are rejected with it. */
   private failure: unknown = null;
 
   constructor(path: string, tasks: WriteTasks) {
@@ -36,12 +36,15 @@ export class WriteQueue {
     this.tasks = tasks;
   }
 
-  /** Whether something could not be written. */
+  /** Whether a write has failed. */
   get hasFailed(): boolean {
     return this.failure !== null;
   }
 
-  /** Resolves when it is written, and synced with `sync`. Rejects with `EnvironmentError` for the disk's sake. */
+  /**
+   * Requests a write. Resolves when it is written, with `sync` when it is durable. Rejects with `EnvironmentError` for a
+   * disk error.
+   */
   ask(changes: readonly RowChange[], { sync, isAnew }: { sync: boolean; isAnew: boolean }): Promise<void> {
     const done = new Promise<void>((resolve, reject) => {
       this.waiting.push({ changes, sync, isAnew, resolve, reject });
@@ -50,7 +53,7 @@ export class WriteQueue {
     return done;
   }
 
-  /** Runs a task while nothing is written; what is asked for meanwhile is written afterwards. */
+  /** Runs a task while nothing is written. Writes requested meanwhile follow afterwards. */
   async alone(task: () => Promise<void>): Promise<void> {
     await this.settled();
     const running = task();
@@ -62,13 +65,13 @@ export class WriteQueue {
     }
   }
 
-  /** Resolves when nothing is being written. */
+  /** Resolves when no write is in progress. */
   async settled(): Promise<void> {
     while (this.writing !== null) await this.writing;
   }
 
   private async writeWaiting(): Promise<void> {
-    // What is asked for in the same turn goes together.
+    // Collects all requests of the same turn.
     await Promise.resolve();
     while (this.waiting.length > 0) {
       const first = this.waiting.findIndex(({ isAnew }) => isAnew);
@@ -89,7 +92,7 @@ export class WriteQueue {
     }
   }
 
-  /** One commit after the other. Those before the first that cannot be written are kept. */
+  /** Writes commits one by one. Commits before the first failed one stay written. */
   private async append(turn: readonly Waiting[]): Promise<void> {
     let written = 0;
     try {

@@ -1,11 +1,11 @@
 /**
  * Reads the rows of a Berkeley DB file: B-trees of version 9 and 10, one or several databases in a file, either byte order.
- * That is what the reference's `wallet.dat` is. Reads only, keeps no state between calls, and trusts nothing in the file:
- * whatever contradicts itself throws `BerkeleyDbError`. Source: Oracle Berkeley DB, dbinc/db_page.h.
+ * The reference's `wallet.dat` has this format. Read-only and stateless. The file is not trusted: every inconsistency throws
+ * `BerkeleyDbError`. Source: Oracle Berkeley DB, dbinc/db_page.h.
  */
 import type { Bytes } from '../../util/bytes.js';
 
-/** The file is not a Berkeley DB of ours, or is damaged. */
+/** The file is not a supported Berkeley DB, or is corrupt. */
 export class BerkeleyDbError extends Error {
   override readonly name = 'BerkeleyDbError';
 }
@@ -27,7 +27,7 @@ const META = {
   root: 88,
   end: 92,
 } as const;
-/** The root holds databases by their names. */
+/** Flag of a root that lists databases by name. */
 const HAS_DATABASES = 0x20;
 const PAGE = { number: 8, next: 16, count: 20, overflowLength: 22, type: 25, items: 26 } as const;
 const TYPE = { internal: 3, leaf: 5, overflow: 7, btreeMeta: 9 } as const;
@@ -36,14 +36,14 @@ const DELETED = 0x80;
 const INTERNAL_DATA = 12;
 const OVERFLOW_ITEM_BYTES = 12;
 
-/** Whether bytes begin as a Berkeley DB B-tree does. */
+/** Whether the bytes start like a Berkeley DB B-tree. */
 export function isBerkeleyDb(bytes: Bytes): boolean {
   if (bytes.length < META.end) return false;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   return view.readUInt32LE(META.magic) === MAGIC || view.readUInt32BE(META.magic) === MAGIC;
 }
 
-/** A file in memory, or the pages of one that a log was applied to. */
+/** A file in memory, or its pages after a log was applied. */
 class Pages {
   readonly pageBytes: number;
   readonly isLittleEndian: boolean;
@@ -72,7 +72,7 @@ class Pages {
     return Math.floor(this.bytes.length / this.pageBytes);
   }
 
-  /** A page that says itself that it is this one. */
+  /** The page with this number. Throws if its header has another number. */
   read(number: number): Buffer {
     if (number >= this.count) throw new BerkeleyDbError(`Page ${number} lies behind the end of the file`);
     const page = this.bytes.subarray(number * this.pageBytes, (number + 1) * this.pageBytes);
@@ -98,8 +98,8 @@ function rootOf(pages: Pages, metaNumber: number): { root: number; hasDatabases:
 }
 
 /**
- * The rows of one database in a file, in order of their keys: of the one named `name` where the file holds several. Buffers
- * are copies where a row is spread over pages, else views of `bytes`.
+ * The rows of one database in a file, in key order; of the database `name` if the file has several. A buffer is a copy if
+ * its row spans several pages, else a view of `bytes`.
  */
 export function* readBerkeleyDb(bytes: Bytes, name: string): Generator<BerkeleyDbRow> {
   const pages = new Pages(bytes);
@@ -110,7 +110,7 @@ export function* readBerkeleyDb(bytes: Bytes, name: string): Generator<BerkeleyD
   }
   for (const [key, value] of rowsBelow(pages, root)) {
     if (key.toString('latin1') !== name) continue;
-    // Numbers of meta pages are big endian whatever the file is.
+    // Numbers of meta pages are always big endian.
     if (value.length !== 4) throw new BerkeleyDbError(`The place of the database ${name} is damaged`);
     yield* rowsBelow(pages, rootOf(pages, value.readUInt32BE(0)).root);
     return;
@@ -171,7 +171,7 @@ function itemBytes(pages: Pages, page: Buffer, offset: number): Buffer {
   return overflowBytes(pages, pages.u32(page, offset + 4), pages.u32(page, offset + 8));
 }
 
-/** What is spread over a chain of pages. */
+/** Bytes of an item that is stored in a chain of overflow pages. */
 function overflowBytes(pages: Pages, first: number, length: number): Buffer {
   const parts: Buffer[] = [];
   let sum = 0;

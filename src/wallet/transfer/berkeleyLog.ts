@@ -1,21 +1,21 @@
 /**
  * Reads the log of a Berkeley DB environment (`log.0000000001` and so on), as DB 4.8 to 5.3 write it on little-endian
- * machines. Which records belong to transactions that were committed is told here; what they change, is not. Source: Oracle
+ * machines. Determines the records of committed transactions; it does not interpret their changes. Source: Oracle
  * Berkeley DB, dbinc/log.h, txn/txn.src, dbreg/dbreg.src.
  */
 import type { Slices } from '../../util/slices.js';
 import { BerkeleyDbError } from './berkeleyDb.js';
 
-/** A place in the log: the number of a file, and an offset in it. */
+/** A log sequence number: the number of a log file, and an offset in it. */
 export interface Lsn {
   readonly file: number;
   readonly offset: number;
 }
 
-/** Negative, zero or positive, as the first comes before, at, or after the second. */
+/** Negative, zero or positive if the first is before, at or after the second. */
 export const compareLsn = (a: Lsn, b: Lsn): number => a.file - b.file || a.offset - b.offset;
 
-/** The place of pages whose changes no log has. */
+/** The LSN of pages whose changes are not in a log. */
 export const isNotLogged = ({ file }: Lsn): boolean => file === 0;
 
 export interface LogRecord {
@@ -25,7 +25,7 @@ export interface LogRecord {
   readonly version: number;
   /** 0 for none. */
   readonly transaction: number;
-  /** What the type says of it. */
+  /** Fields that depend on the record type. */
   readonly fields: Fields;
 }
 
@@ -35,10 +35,10 @@ export interface LogFile {
 }
 
 const MAGIC = 0x040988;
-/** The versions of DB 4.8, and of 5.3. */
+/** Supported log versions: that of DB 4.8 to that of 5.3. */
 const VERSIONS = { least: 16, most: 19 } as const;
 const HEAD_BYTES = 12;
-/** Type, transaction, place of the transaction's record before. */
+/** Type, transaction, and LSN of the transaction's previous record. */
 const PREFIX_BYTES = 16;
 
 export const RECORD = {
@@ -52,7 +52,7 @@ const COMMIT = 1;
 /** Records between two yields. */
 const RECORDS_A_SLICE = 64;
 
-/** The fields of a record, in their order. Whatever is not there throws `BerkeleyDbError`. */
+/** The fields of a record, in order. Reading past the end throws `BerkeleyDbError`. */
 export class Fields {
   private readonly bytes: Buffer;
   private at = 0;
@@ -61,7 +61,7 @@ export class Fields {
     this.bytes = bytes;
   }
 
-  /** The same fields from the first on. */
+  /** A new reader from the first field on. */
   again(): Fields {
     return new Fields(this.bytes);
   }
@@ -81,7 +81,7 @@ export class Fields {
     return { file: this.u32(), offset: this.u32() };
   }
 
-  /** Bytes with their length; a view. */
+  /** Bytes with a length in front; a view. */
   data(): Buffer {
     const length = this.u32();
     const at = this.take(length);
@@ -96,7 +96,7 @@ function checksum(data: Buffer, previous: number, length: number): number {
   return (sum ^ previous ^ length) >>> 0;
 }
 
-/** The records of log files, in their order. They end where the log does: what follows was never written as a whole. */
+/** The records of log files, in order. They end with the last complete record. */
 export function* readRecords(files: readonly LogFile[]): Generator<LogRecord> {
   const sorted = [...files].sort((a, b) => a.number - b.number);
   for (const [index, { number, bytes }] of sorted.entries()) {
@@ -141,13 +141,13 @@ function versionOf(data: Buffer): number {
 export interface Changes {
   /** Records of committed transactions since the last checkpoint. */
   readonly committed: readonly LogRecord[];
-  /** Records of unfinished transactions, which must not be visible. */
+  /** Records of unfinished transactions. Their changes must not be visible. */
   readonly unfinished: readonly LogRecord[];
-  /** Position in the log from which the file may lack changes. */
+  /** LSN from which the file may lack changes. */
   readonly start: Lsn;
 }
 
-/** What the log says of one database file, which its unique id tells. */
+/** The log records of one database file, identified by its unique id. */
 export function* changesOfFile(files: readonly LogFile[], fileId: Buffer, from?: Lsn): Slices<Changes> {
   const records: LogRecord[] = [];
   for (const record of readRecords(files)) {
@@ -158,7 +158,7 @@ export function* changesOfFile(files: readonly LogFile[], fileId: Buffer, from?:
   for (const { type, fields } of records)
     if (type === RECORD.checkpoint && from === undefined) start = fields.again().lsn();
   const ended = committedOnes(records);
-  /** Numbers under which the log knows the file. */
+  /** File numbers that the log currently uses for this file. */
   const names = new Set<number>();
   const committed: LogRecord[] = [];
   const unfinished: LogRecord[] = [];
@@ -175,7 +175,7 @@ export function* changesOfFile(files: readonly LogFile[], fileId: Buffer, from?:
   return { committed, unfinished, start };
 }
 
-/** Indexes of the records whose transactions were committed. Numbers of transactions come again after a restart. */
+/** Indexes of the records of committed transactions. Transaction numbers are reused after a restart. */
 function committedOnes(records: readonly LogRecord[]): Set<number> {
   const open = new Map<number, number[]>();
   const ended = new Set<number>();
@@ -207,7 +207,7 @@ function noteName(names: Set<number>, { fields }: LogRecord, fileId: Buffer): vo
   else names.delete(number);
 }
 
-/** Kinds of records that change pages, and how many numbers stand before that of the file. Source: `db.src`, `btree.src`. */
+/** Record types that change pages, and the number of fields before the file number. Source: `db.src`, `btree.src`. */
 const FILE_ID_AT: Readonly<Record<number, 0 | 1>> = {
   36: 0, // realloc
   41: 1, // addrem

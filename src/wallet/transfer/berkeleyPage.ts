@@ -1,7 +1,7 @@
 /**
- * Changes of one page of a little-endian Berkeley DB file, as its log tells them: items are at the end of the page, where
- * their offsets at its beginning point. Offsets that lead out of a page throw `RangeError`. Source: Oracle Berkeley DB,
- * dbinc/db_page.h, db/db_dup.c `__db_pitem`, `__db_ditem`, btree/bt_put.c `__bam_ritem`, btree/bt_split.c `__bam_copy`.
+ * Applies log records to one page of a little-endian Berkeley DB file. Items are stored at the end of the page, and their
+ * offsets at its beginning. Offsets outside the page throw `RangeError`. Source: Oracle Berkeley DB, dbinc/db_page.h,
+ * db/db_dup.c `__db_pitem`, `__db_ditem`, btree/bt_put.c `__bam_ritem`, btree/bt_split.c `__bam_copy`.
  */
 import type { Lsn } from './berkeleyLog.js';
 
@@ -19,10 +19,10 @@ export const PAGE = {
 export const TYPE = { invalid: 0, internal: 3, leaf: 5, overflow: 7 } as const;
 
 const ITEM = { data: 1, overflow: 3 } as const;
-/** On an item: it is not there any more. */
+/** Flag of a deleted item. */
 export const DELETED = 0x80;
 const OVERFLOW_BYTES = 12;
-/** What items of the two kinds of pages have before their data. */
+/** Bytes before the data of an item, for leaf and inner pages. */
 const LEAF_HEAD_BYTES = 3;
 const INTERNAL_HEAD_BYTES = 12;
 
@@ -44,7 +44,7 @@ export interface PageHead {
   readonly type: number;
 }
 
-/** An empty page; its place in the log stays. */
+/** Initializes an empty page; its LSN does not change. */
 export function initPage(page: Buffer, { number, previous, next, level, type }: PageHead): void {
   page.writeUInt32LE(number, PAGE.number);
   page.writeUInt32LE(previous, PAGE.previous);
@@ -60,7 +60,7 @@ function heapOf(page: Buffer): number {
   return heap === 0 ? page.length : heap;
 }
 
-/** Puts an item of this many bytes in before another; without a head it is plain data. */
+/** Inserts an item of this many bytes before another; without a head it is plain data. */
 export function insertItem(page: Buffer, index: number, size: number, head: Buffer, data: Buffer): void {
   const count = page.readUInt16LE(PAGE.count);
   const start = heapOf(page) - size;
@@ -93,7 +93,7 @@ export function deleteItem(page: Buffer, index: number, size: number): void {
   page.writeUInt16LE(count - 1, PAGE.count);
 }
 
-/** Moves the items before an offset by this many bytes, towards the end of the page when positive. */
+/** Moves the items before an offset by this many bytes; positive means towards the end of the page. */
 function moveItems(page: Buffer, offset: number, by: number): void {
   const heap = heapOf(page);
   const count = page.readUInt16LE(PAGE.count);
@@ -107,7 +107,7 @@ function moveItems(page: Buffer, offset: number, by: number): void {
   }
 }
 
-/** Plain data in place of an item, with this many bytes kept at either end. */
+/** Replaces an item by plain data, and keeps this many bytes at both of its ends. */
 export function replaceItem(
   page: Buffer,
   index: number,
@@ -132,14 +132,14 @@ export function replaceItem(
   data.copy(page, offset + by + LEAF_HEAD_BYTES);
 }
 
-/** Appends items of one page to those of another, which is of the same type. The first one on a right inner page has no key. */
+/** Appends items of one page to another page of the same type. The first item on a right inner page has no key. */
 export function copyItems(from: Buffer, to: Buffer, first: number, end: number): void {
   const isLeaf = from[PAGE.type] === TYPE.leaf;
   let count = to.readUInt16LE(PAGE.count);
   let heap = heapOf(to);
   for (let i = first; i < end; i++, count++) {
     const offset = from.readUInt16LE(indexAt(i));
-    // Keys of duplicates are there once.
+    // The key of duplicates is stored only once.
     if (isLeaf && i - first >= 2 && (i - first) % 2 === 0 && offset === from.readUInt16LE(indexAt(i - 2))) {
       to.writeUInt16LE(to.readUInt16LE(indexAt(count - 2)), indexAt(count));
       continue;
@@ -166,7 +166,7 @@ function itemBytes(page: Buffer, offset: number, isLeaf: boolean): number {
   return isData ? aligned(LEAF_HEAD_BYTES + length) : OVERFLOW_BYTES;
 }
 
-/** A leaf marks the value, which is behind its key. */
+/** On a leaf the value is marked, which follows its key. */
 export function markItem(page: Buffer, index: number, isDeleted: boolean): void {
   const at = page.readUInt16LE(PAGE.items + 2 * (index + (page[PAGE.type] === TYPE.leaf ? 1 : 0))) + 2;
   page.writeUInt8(isDeleted ? page.readUInt8(at) | DELETED : page.readUInt8(at) & ~DELETED, at);

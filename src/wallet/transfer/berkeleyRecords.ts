@@ -1,6 +1,6 @@
 /**
- * What the records of a Berkeley DB log say that change B-trees: their kinds, and the fields of those that are made and taken
- * back. Source: Oracle Berkeley DB, btree/btree.src, db/db.src.
+ * Record types of a Berkeley DB log that change B-trees, and the fields of those that can be redone and undone. Source:
+ * Oracle Berkeley DB, btree/btree.src, db/db.src.
  */
 import type { LogRecord, Lsn } from './berkeleyLog.js';
 
@@ -26,9 +26,9 @@ export const ADD = 1;
 export const REMOVE = 2;
 export const ADD_BIG = 3;
 export const APPEND_BIG = 7;
-/** Behind these bits, which say on what kind of page, stands what is done; from the same version on as `FLAGS_FIRST`. */
+/** Lower bits of an operation code, with the page type. The operation follows them from log version `FLAGS_FIRST` on. */
 const PAGE_TYPE_BITS = 8;
-/** The version of the log from which a split tells its flags first. */
+/** Log version from which a split record starts with flags. */
 export const FLAGS_FIRST = 17;
 
 export interface Addrem {

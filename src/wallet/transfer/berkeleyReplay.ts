@@ -1,7 +1,7 @@
 /**
- * Brings a Berkeley DB file to the state that its log tells: changes of committed transactions that did not get to the file
- * are made in a copy, those of unfinished ones that did are taken back. What a wallet's log does not contain (compaction,
- * truncation) is refused. Source: Oracle Berkeley DB, btree/bt_rec.c, db/db_rec.c, db/db_dup.c.
+ * Replays the log of a Berkeley DB file in a copy: missing changes of committed transactions are redone, and changes of
+ * unfinished ones are undone. Record types that a wallet's log does not contain (compaction, truncation) are rejected.
+ * Source: Oracle Berkeley DB, btree/bt_rec.c, db/db_rec.c, db/db_dup.c.
  */
 import type { Slices } from '../../util/slices.js';
 import { BerkeleyDbError } from './berkeleyDb.js';
@@ -43,7 +43,7 @@ import {
 const META = { magic: 12, pageSize: 20, free: 28, lastPage: 32, fileId: 52, root: 88 } as const;
 const MAGIC = 0x00053162;
 const FILE_ID_BYTES = 20;
-/** This many pages a record adds at most, splits with those before them. */
+/** Maximum number of pages that a record adds, a split including the records before it. */
 const PAGES_A_RECORD = 2;
 
 const HEAD_BYTES = PAGE.items;
@@ -51,8 +51,8 @@ const HEAD_BYTES = PAGE.items;
 const RECORDS_A_SLICE = 64;
 
 /**
- * A copy of the file with all that was committed; `from` in place of the last checkpoint. Throws `BerkeleyDbError` where
- * file and log do not fit together.
+ * A copy of the file with all committed changes; `from` replaces the LSN of the last checkpoint. Throws `BerkeleyDbError` if
+ * file and log do not match.
  */
 export function* replayLog(file: Buffer, log: readonly LogFile[], from?: Lsn): Slices<Buffer> {
   if (file.length < 512 || file.readUInt32LE(META.magic) !== MAGIC)
@@ -91,26 +91,26 @@ class Replay {
     return Buffer.concat(this.pages);
   }
 
-  /** A page, which begins as zeros where the file ends before it. */
+  /** A page. It is initialized with zeros if the file is too short for it. */
   private page(number: number): Buffer {
     if (number >= this.mostPages) throw new BerkeleyDbError(`The log names a page ${number}`);
     while (this.pages.length <= number) this.pages.push(Buffer.alloc(this.pageBytes));
     return this.pages[number]!;
   }
 
-  /** Whether a page stands where it did before a change, so that the change is to be made. */
+  /** Whether a page has the LSN from before a change, so that the change must be applied. */
   private isBefore(page: Buffer, before: Lsn): boolean {
     const now = lsnOf(page);
     const order = compareLsn(now, before);
     if (order === 0) return true;
-    // Once a file is on disk as a whole, the reference forgets places; pages may have them still.
+    // When a file is completely on disk, the reference resets LSNs. Pages may still have the old ones.
     if (isNotLogged(before) && compareLsn(now, this.start) < 0) return true;
     if (order < 0 && !isNotLogged(now))
       throw new BerkeleyDbError('The log does not begin where the file ends: a part of it is missing');
     return false;
   }
 
-  /** Makes a change of a page, unless the file has it. */
+  /** Applies a change to a page, unless the page already has it. */
   private change(number: number, before: Lsn, lsn: Lsn, task: (page: Buffer) => void): void {
     const page = this.page(number);
     if (!this.isBefore(page, before)) return;
@@ -277,7 +277,7 @@ class Replay {
       whole.copy(bytes, 0, 0, this.pageBytes);
       bytes.writeUInt32LE(root, PAGE.number);
     });
-    // It goes to the free pages next.
+    // The next record adds it to the free pages.
     this.change(page, lsnOf(whole), lsn, () => undefined);
   }
 
@@ -297,7 +297,7 @@ class Replay {
       );
   }
 
-  /** A page's items on two, and what leads to the second in the page above. Source: `__bam_split_recover`. */
+  /** Splits the items of a page between two pages, and updates the parent page. Source: `__bam_split_recover`. */
   private split({ fields: all, lsn }: LogRecord, version: number): void {
     const fields = all.again();
     fields.u32();
@@ -343,7 +343,7 @@ class Replay {
       this.change(next, nextBefore, lsn, (bytes) => bytes.writeUInt32LE(right, PAGE.previous));
   }
 
-  /** Takes a change back that was written before its transaction came to its end. */
+  /** Undoes a change of an unfinished transaction. */
   undo(record: LogRecord): void {
     const { type, lsn } = record;
     const takeBack = (number: number, before: Lsn, task: (page: Buffer) => void): void => {
@@ -375,7 +375,7 @@ class Replay {
         return;
       }
       default:
-        // Nothing else touches rows; pages that were got for an unfinished change stay unused.
+        // Only row changes are undone; pages allocated for an unfinished change stay unused.
         if (this.pages.some((page) => compareLsn(lsnOf(page), lsn) === 0) && TOUCHES_ROWS.has(type))
           throw new BerkeleyDbError('The file has a part of an unfinished change that cannot be taken back');
     }
@@ -389,7 +389,7 @@ const NOWHERE: Lsn = { file: 0, offset: 0 };
 const unknown = ({ type }: LogRecord): BerkeleyDbError =>
   new BerkeleyDbError(`The log has a record of type ${type}, which wallets do not have`);
 
-/** What a damaged page or record makes of an offset is damage, and no bug. */
+/** An offset error from a corrupt page or record is reported as corruption, not as a bug. */
 function guard(task: () => void): void {
   try {
     task();

@@ -1,15 +1,15 @@
-/** The file of a dump: rebuilt, for no one but its owner, and gone again where it could not be finished. */
+/** The file of a dump: created new, readable only by its owner, and removed if it could not be completed. */
 import { open, rm } from 'node:fs/promises';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Wallet } from '../wallet.js';
 import { dumpLines } from './dumpWallet.js';
 
-/** Characters written at a time. Arbitrary. */
+/** Characters in one write. Arbitrary. */
 const CHUNK_CHARS = 1 << 16;
 
 /**
- * Writes a wallet's dump to a file that must not exist. Rejects with the system's error (`EEXIST` where something lies
- * there), or with `DumpLockedError`.
+ * Writes a wallet's dump to a new file. Rejects with the system's error (`EEXIST` for an existing file), or with
+ * `DumpLockedError`.
  */
 export async function dumpToFile(wallet: Wallet, path: string, createdBy: string): Promise<void> {
   const file = await open(path, 'wx', 0o600);

@@ -1,7 +1,7 @@
 /**
- * The lines of a wallet's dump: what is in them, to and from text. A key's line is its private key, when it came, what it
- * is for, and behind a number sign its addresses; a script's has its hex in place of the key. Source: lbrycrd
- * wallet/rpcdump.cpp `EncodeDumpString`, `DecodeDumpString`, `DecodeDumpTime`.
+ * Formats and parses the lines of a wallet dump. A key's line has the private key, the creation time, the purpose, and after
+ * a number sign the addresses. A script's line has its hex instead of the key. Source: lbrycrd wallet/rpcdump.cpp
+ * `EncodeDumpString`, `DecodeDumpString`, `DecodeDumpTime`.
  */
 import type { AddressPrefixes } from '../../script/address.js';
 import { decodeSecret, type DecodedSecret } from '../../script/wif.js';
@@ -14,14 +14,14 @@ export function formatDumpTime(timeSec: number): string {
   return new Date(timeSec * MS_A_SECOND).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** Seconds since 1970; 0 for what is not a time. */
+/** Seconds since 1970; 0 for an invalid time. */
 export function parseDumpTime(text: string): number {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(text)) return 0;
   const ms = Date.parse(text.slice(0, 20));
   return Number.isNaN(ms) ? 0 : ms / MS_A_SECOND;
 }
 
-/** A text in one word: bytes of its UTF-8 that would end it, or are not ASCII, as `%` and two digits. */
+/** Encodes a text as one word: UTF-8 bytes that would end the word, or are not ASCII, become `%` and two digits. */
 export function encodeDumpText(text: string): string {
   let encoded = '';
   for (const byte of Buffer.from(text, 'utf8')) {
@@ -31,7 +31,7 @@ export function encodeDumpText(text: string): string {
   return encoded;
 }
 
-/** Whatever follows a `%` counts as two digits, as in the reference. */
+/** The two characters after a `%` are always parsed as digits, as in the reference. */
 export function decodeDumpText(encoded: string): string {
   const bytes = Buffer.from(encoded, 'utf8');
   const decoded: number[] = [];
@@ -51,12 +51,12 @@ export type DumpLine =
       readonly kind: 'key';
       readonly secret: DecodedSecret;
       readonly timeSec: number;
-      /** Null for keys without: change, and those in the pool. */
+      /** Null for keys without a label: change, and keys in the pool. */
       readonly label: string | null;
     }
   | { readonly kind: 'script'; readonly script: Buffer; readonly timeSec: number };
 
-/** What a line says; null for comments, and for what is neither key nor script of this network. */
+/** Parses a line; null for comments, and for lines without a key or script of this network. */
 export function parseDumpLine(line: string, prefixes: AddressPrefixes): DumpLine | null {
   if (line === '' || line.startsWith('#')) return null;
   const [first, time, ...words] = line.split(' ');

@@ -1,5 +1,5 @@
 /**
- * All keys and scripts of a wallet as the lines of a text file, which `importDump.ts` and the reference read. Owns the text,
+ * Writes all keys and scripts of a wallet as text lines, which `importDump.ts` and the reference can read. Owns the text,
  * not the file. Source: lbrycrd wallet/rpcdump.cpp `dumpwallet`.
  */
 import { hash160 } from '../../crypto/hash.js';
@@ -26,8 +26,8 @@ export class DumpLockedError extends Error {
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * The lines, each with its end; null if the loop may run. Throws `DumpLockedError` when the wallet is locked meanwhile.
- * Keys that come meanwhile may be left out.
+ * The lines, each with its line end; null where the loop may yield. Throws `DumpLockedError` if the wallet is locked
+ * meanwhile. Keys added meanwhile may be missing.
  */
 export function* dumpLines(wallet: Wallet, createdBy: string): Generator<string | null> {
   const { keyring, hd, node, followedHeight } = wallet;
@@ -69,7 +69,7 @@ function* paused<T>(work: Slices<T>): Generator<null, T> {
   }
 }
 
-/** Null for a key that went. */
+/** Null for a key that was removed. */
 function keyLine(wallet: Wallet, keyId: Bytes, timeSec: number, seedId: Bytes | null): string | null {
   const { keyring, keypool } = wallet;
   if (wallet.isLocked) throw new DumpLockedError();
@@ -88,7 +88,7 @@ function keyLine(wallet: Wallet, keyId: Bytes, timeSec: number, seedId: Bytes | 
   return `${secret} ${formatDumpTime(timeSec)} ${use} # addr=${addresses}${origin}\n`;
 }
 
-/** The addresses of a key that the owner has named, or the usual one. Source: `GetWalletAddressesForKey`. */
+/** The addresses of a key that have a label, or the usual one. Source: `GetWalletAddressesForKey`. */
 function namesOf(wallet: Wallet, publicKey: Bytes): { addresses: string; label: string | null } {
   const named: string[] = [];
   let label: string | null = null;

@@ -1,6 +1,6 @@
 /**
- * A `wallet.dat` of the reference, and what is beside it: read with what its log has beyond it, and copied row by row into a
- * wallet file of ours. Nothing of it is ever changed. Source: lbrycrd wallet/db.cpp `BerkeleyEnvironment`, `LockDirectory`.
+ * Reads a `wallet.dat` of the reference, including newer changes in its log, and copies it row by row to a new wallet file.
+ * The original files are never changed. Source: lbrycrd wallet/db.cpp `BerkeleyEnvironment`, `LockDirectory`.
  */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -15,21 +15,21 @@ import { BerkeleyDbError, isBerkeleyDb, readBerkeleyDb } from './berkeleyDb.js';
 import type { LogFile } from './berkeleyLog.js';
 import { replayLog } from './berkeleyReplay.js';
 
-/** The database in the file that holds the wallet. */
+/** Name of the database with the wallet in the file. */
 const DATABASE = 'main';
 const LOG_FOLDER = 'database';
 const LOG_NAME = /^log\.(\d{10})$/;
-/** What the reference locks in the folder of a wallet. */
+/** The file that the reference locks in a wallet folder. */
 const FOREIGN_LOCK = '.walletlock';
 const FIRST_LOG = 'log.0000000001';
 const HEAD_BYTES = 512;
 
-/** The file cannot be taken over; the message says why, and what to do. */
+/** The file cannot be imported. The message has the reason and the remedy. */
 export class ForeignWalletError extends EnvironmentError {
   override readonly name = 'ForeignWalletError';
 }
 
-/** Whether a file begins as wallets of the reference do. */
+/** Whether a file starts like a wallet of the reference. */
 export function isForeignWallet(path: string): boolean {
   let fd: number;
   try {
@@ -48,20 +48,20 @@ export function isForeignWallet(path: string): boolean {
   }
 }
 
-/** Where the wallet lies that a file of the reference is taken over into, when no other place is named. */
+/** Default path of the new wallet for a file of the reference. */
 export function placeBeside(path: string): string {
   return join(dirname(path), `${basename(path).replace(/\.dat$/, '')}.db`);
 }
 
 export interface Migrated {
   readonly rows: number;
-  /** Whether the log had what the file had not. */
+  /** Whether the log had changes that were not in the file. */
   readonly usedLog: boolean;
-  /** What the owner should know; empty for nothing. */
+  /** Warning for the owner; empty without one. */
   readonly warning: string;
 }
 
-/** Copies a wallet of the reference into a new file. Rejects with `ForeignWalletError`; then there is no new file. */
+/** Copies a wallet of the reference to a new file. Rejects with `ForeignWalletError`; no new file exists then. */
 export async function migrateForeignWallet(from: string, to: string): Promise<Migrated> {
   refuseOpen(from);
   let bytes: Buffer;
@@ -100,14 +100,14 @@ export async function migrateForeignWallet(from: string, to: string): Promise<Mi
   }
 }
 
-/** The log of the environment that a file belongs to, without what another machine of its kind would write. */
+/** The log files of the environment of a file, without those that another machine type would write. */
 async function logOf(path: string): Promise<LogFile[]> {
   const folder = join(dirname(path), LOG_FOLDER);
   let names: string[];
   try {
     names = await readdir(folder);
   } catch {
-    // A wallet that was closed has none.
+    // A closed wallet has no log.
     return [];
   }
   const files: LogFile[] = [];
@@ -120,7 +120,7 @@ async function logOf(path: string): Promise<LogFile[]> {
   return files;
 }
 
-/** Whether a file refers to its log: the reference has it forget the log when it is closed. Source: `CheckpointLSN`. */
+/** Whether a file still refers to its log: the reference resets the LSNs on close. Source: `CheckpointLSN`. */
 function isUnfinished(bytes: Buffer): boolean {
   const pageBytes = bytes.readUInt32LE(20);
   if (pageBytes < HEAD_BYTES || pageBytes > bytes.length) return false;
@@ -132,7 +132,7 @@ function isUnfinished(bytes: Buffer): boolean {
 const lackOfLog = (path: string): string =>
   `${path} was not closed, and its log (${LOG_FOLDER}/${FIRST_LOG} and so on) is not beside it: what lbrycrd wrote last may be missing.`;
 
-/** Refuses what the reference has open now, as far as the system tells. */
+/** Rejects a wallet that the reference has open now, as far as the system shows it. */
 function refuseOpen(path: string): void {
   let inode: number;
   let locks: string;
@@ -140,7 +140,7 @@ function refuseOpen(path: string): void {
     inode = statSync(join(dirname(path), FOREIGN_LOCK)).ino;
     locks = readFileSync('/proc/locks', 'latin1');
   } catch {
-    // No such lock, or no such list.
+    // The lock or the system's list of locks does not exist.
     return;
   }
   const held = locks.split('\n').some((line) => new RegExp(`:${inode} \\d+ `).test(line));

@@ -1,4 +1,4 @@
-/** Taking in a dump line by line. Source: lbrycrd wallet/rpcdump.cpp `importwallet`. */
+/** Imports a dump line by line. Source: lbrycrd wallet/rpcdump.cpp `importwallet`. */
 import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { hash160 } from '../../crypto/hash.js';
@@ -13,13 +13,13 @@ import { addressText, publicKeyOf } from './imports.js';
 const CHUNK_BYTES = 1 << 16;
 
 export interface DumpImport {
-  /** The birth of the oldest key that came in, at most the time of the tip; 0 where no one knows. */
+  /** Birth time of the oldest imported key, at most the time of the tip; 0 if unknown. */
   readonly oldestSec: number;
-  /** Whether all keys and scripts were applied that were not there already. */
+  /** Whether all keys and scripts that were not yet in the wallet were imported. */
   readonly isComplete: boolean;
 }
 
-/** Takes in all lines of a file; on disk when it resolves. */
+/** Imports all lines of a file; the result is on disk when it resolves. */
 export async function importDump(wallet: Wallet, file: FileHandle): Promise<DumpImport> {
   const { chain } = wallet.node;
   let oldestSec = chain.height < 0 ? 0 : chain.timeSecAt(chain.height);
@@ -33,7 +33,7 @@ export async function importDump(wallet: Wallet, file: FileHandle): Promise<Dump
       else if (birthSec !== null) oldestSec = Math.min(oldestSec, birthSec);
       const pause = yieldIfDue(since);
       if (typeof pause === 'number') continue;
-      // What has changed in memory goes to disk before others have their turn.
+      // Changes in memory are written before other code runs.
       await wallet.write(batch);
       batch = new WalletBatch();
       since = await pause;
@@ -44,7 +44,7 @@ export async function importDump(wallet: Wallet, file: FileHandle): Promise<Dump
   return { oldestSec, isComplete };
 }
 
-/** The lines of a file, some at a time. */
+/** The lines of a file, in batches. */
 async function* linesOf(file: FileHandle): AsyncGenerator<string[]> {
   const decoder = new StringDecoder('utf8');
   const chunk = Buffer.alloc(CHUNK_BYTES);
@@ -52,7 +52,7 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string[]> {
   for (;;) {
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES);
     const lines = (rest + decoder.write(chunk.subarray(0, bytesRead))).split('\n');
-    // Private keys passed through it.
+    // The buffer had private keys.
     chunk.fill(0);
     if (bytesRead === 0) {
       yield lines;
@@ -63,7 +63,7 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string[]> {
   }
 }
 
-/** The birth of what the line brought, null if it brought nothing new. */
+/** Birth time of the imported key or script; null if the line had nothing new. */
 function importLine(wallet: Wallet, batch: WalletBatch, text: string): number | 'failed' | null {
   const { keyring, book, node, logName } = wallet;
   const line = parseDumpLine(text, wallet.prefixes);
@@ -96,6 +96,6 @@ function importLine(wallet: Wallet, batch: WalletBatch, text: string): number | 
   }
   secret.privateKey.fill(0);
   if (isKnown) return null;
-  // It may have been locked meanwhile.
+  // The wallet may have been locked meanwhile.
   return keyring.hasKey(keyId) ? timeSec : 'failed';
 }

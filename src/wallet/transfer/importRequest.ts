@@ -1,7 +1,6 @@
 /**
- * One of many things to apply, as `importmulti` is told them: which of its parts go together, and what becomes of each. The
- * order in which things are checked and done is the reference's, as what was done before something is refused stays. Source:
- * lbrycrd wallet/rpcdump.cpp `ProcessImport`.
+ * One request of `importmulti`: checks which of its parts are compatible, and imports them. The order of checks and changes
+ * is that of the reference, because changes before an error are kept. Source: lbrycrd wallet/rpcdump.cpp `ProcessImport`.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { decodeDestination } from '../../script/address.js';
@@ -23,16 +22,16 @@ import { addressText, ImportError, publicKeyOf, refuseOwn } from './imports.js';
 export interface ImportRequest {
   /** A script in hex, or an address. */
   readonly output: { readonly script: string } | { readonly address: string };
-  /** In hex; empty for none. */
+  /** Hex; empty for none. */
   readonly redeemScript: string;
   readonly publicKeys: readonly string[];
-  /** Private keys as text (WIF). */
+  /** Private keys in WIF. */
   readonly privateKeys: readonly string[];
   readonly isInternal: boolean;
   readonly isWatchOnly: boolean;
-  /** Null when none was given. */
+  /** Null if absent. */
   readonly label: string | null;
-  /** When the keys came to be; at least 1. */
+  /** Creation time of the keys; at least 1. */
   readonly timeSec: number;
 }
 
@@ -40,7 +39,7 @@ const fail = (kind: ImportError['kind'], message: string): never => {
   throw new ImportError(kind, message);
 };
 
-/** Takes in what a request names. Throws `ImportError`; what went into the batch before counts all the same. */
+/** Imports the items of a request. Throws `ImportError`; changes already in the batch are kept. */
 export function processImport(wallet: Wallet, batch: WalletBatch, request: ImportRequest): void {
   const { redeemScript, publicKeys, privateKeys, isInternal } = request;
   const isScript = 'script' in request.output;
@@ -132,7 +131,7 @@ class Import {
     if ('address' in this.request.output) this.enterLabel(extractDestination(this.script)!);
   }
 
-  /** The output must pay to the key that was given, where it says to which it pays. */
+  /** The output must pay to the given key, if its script has a single key. */
   private checkConsistency(keyId: Bytes): void {
     const paid = extractDestination(this.script);
     if (paid === null) return;
@@ -140,7 +139,7 @@ class Import {
       fail('address', 'Consistency check failed');
   }
 
-  /** What is read of a private key is wiped, whether it is applied or not. */
+  /** Wipes the decoded private key after use, even if it was not imported. */
   private withSecret(text: string, use: (secret: DecodedSecret) => void): void {
     const secret = decodeSecret(text, this.wallet.prefixes);
     if (secret === null) throw new ImportError('address', 'Invalid private key encoding');
@@ -158,7 +157,7 @@ class Import {
     if (!hasPrivateKeys) fail('wallet', 'Error: Private keys are disabled for this wallet');
     this.enterLabel({ type: 'pubkeyhash', hash: keyId });
     if (keyring.hasKey(keyId)) fail(kind, known);
-    // Keys are applied one after the other, and the wallet may be locked meanwhile.
+    // Keys are imported one by one, and the wallet may be locked meanwhile.
     if (isLocked) fail('wallet', 'Error adding key to wallet');
     keyring.addKey(this.batch, secret.privateKey, publicKey, plainMetadata(this.request.timeSec));
   }

@@ -1,6 +1,6 @@
 /**
- * Taking in single keys, addresses and scripts that come from elsewhere. Owns no rescan: outputs of transactions that the
- * wallet has already are rescanned by the caller, once for all. Source: lbrycrd wallet/rpcdump.cpp.
+ * Imports single keys, addresses and scripts. It does not rescan: the caller also checks the outputs of known transactions
+ * again, once for all imports. Source: lbrycrd wallet/rpcdump.cpp.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { encodeDestination } from '../../script/address.js';
@@ -20,10 +20,10 @@ import { learnRelatedScripts } from '../keys/newAddress.js';
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
-/** Something is not applied: what was wrong, in the reference's words. */
+/** An import failed. The message is that of the reference. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
-  /** What is at fault: an address or key, a parameter, or the wallet. */
+  /** Cause of the error: an address or key, a parameter, or the wallet. */
   readonly kind: 'address' | 'parameter' | 'wallet';
 
   constructor(kind: ImportError['kind'], message: string) {
@@ -32,7 +32,7 @@ export class ImportError extends Error {
   }
 }
 
-/** Age unknown: as old as the chain. */
+/** Time for an unknown age: as old as the chain. */
 const OLDEST_SEC = 1;
 
 export const addressText = (wallet: Wallet, destination: Destination): string =>
@@ -47,13 +47,13 @@ export function refuseOwn(wallet: Wallet, script: Bytes): void {
     throw new ImportError('wallet', 'The wallet already contains the private key for this address or script');
 }
 
-/** The public key of a secret. */
+/** The public key of a private key. */
 export function publicKeyOf({ privateKey, compressed }: DecodedSecret): Buffer {
   return ecdsaBackend().publicKeyOf(privateKey, compressed);
 }
 
 /**
- * Takes in a private key, labels its addresses, and wipes what it was given; false when it is there already. Source:
+ * Imports a private key, labels its addresses, and wipes the given buffer; false if the wallet already has it. Source:
  * `importprivkey`.
  */
 export function importPrivateKey(
@@ -74,7 +74,7 @@ export function importPrivateKey(
   return isNew;
 }
 
-/** Watches a script; with `isRedeemScript` what pays to its hash too. Source: `ImportScript`. */
+/** Watches a script; with `isRedeemScript` also outputs to its hash. Source: `ImportScript`. */
 export function importScript(
   wallet: Wallet,
   batch: WalletBatch,
@@ -107,7 +107,7 @@ export function importAddress(
   wallet.book.set(batch, addressText(wallet, destination), label, 'receive');
 }
 
-/** Watches whatever pays to a public key. Source: `importpubkey`. */
+/** Watches all outputs to a public key. Source: `importpubkey`. */
 export function importPublicKey(wallet: Wallet, batch: WalletBatch, publicKey: Bytes, label: string): void {
   for (const destination of destinationsForKey(publicKey)) importAddress(wallet, batch, destination, label);
   importScript(wallet, batch, scriptForPublicKey(publicKey), label);

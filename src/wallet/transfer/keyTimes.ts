@@ -5,10 +5,10 @@ import { keyIdsOf } from '../keys/affectedKeys.js';
 import { TIMESTAMP_WINDOW_SEC } from '../scan/rescan.js';
 import type { Wallet } from '../wallet.js';
 
-/** Blocks that a reorganisation may replace. */
+/** Depth of blocks that a reorg may replace. */
 const SAFE_DEPTH = 144;
 
-/** Seconds since 1970 by key id, a byte a character. What is not known is taken from the first block that has the key. */
+/** Seconds since 1970 by key id (latin1). An unknown time is taken from the first block with the key. */
 export function* keyTimes(wallet: Wallet): Slices<Map<string, number>> {
   const { keyring, ledger, node, followedHeight } = wallet;
   const times = new Map<string, number>();

@@ -1,6 +1,5 @@
 /**
- * What a backup may be written over: older backups of the same wallet, and files that are no wallets. Only looks at what lies
- * there.
+ * Checks whether a backup may replace a file: older backups of the same wallet, and files that are not wallets. Only reads.
  */
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import { EnvironmentError } from '../../util/text/environmentError.js';
@@ -15,7 +14,7 @@ import { WalletFile, type WalletRows } from '../store/walletFile.js';
 import { isForeignWallet } from './foreignWallet.js';
 
 const KEY_KINDS = ['key', 'wkey', 'ckey'] as const;
-/** Rows that are looked at between two pauses. */
+/** Rows read between two yields. */
 const ROWS_AT_ONCE = 64;
 
 /** Reason why a wallet must not overwrite the file at a path, or null. */
@@ -32,7 +31,7 @@ export async function refusalToReplace(path: string, keyring: Keyring): Promise<
   }
 }
 
-/** Whether there is a key or script in a file that is not in a wallet and does not come from a seed in it. */
+/** Whether a file has a key or script that is not in the wallet and not derived from one of its seeds. */
 function* hasMore(file: WalletRows, keyring: Keyring): Slices<boolean> {
   let count = 0;
   const isUnknown: Record<string, (rest: Buffer) => boolean> = {

@@ -82,7 +82,7 @@ export const fileList = declareMethod({
     pageSize,
     ...fileFilter,
     { name: 'added_on', type: 'int', description: 'when it was added (Unix time in seconds)' },
-    // Of the filters of lbry-sdk its usage leaves this one out.
+    // The usage text of lbry-sdk omits this filter.
     {
       name: 'claim_height',
       type: 'int',
@@ -231,7 +231,7 @@ export const fileSetStatus = declareMethod({
   ],
   params: [
     { name: 'status', type: 'str', description: 'start or stop', required: true },
-    // The usage of lbry-sdk names four of them, its method takes all.
+    // The usage text of lbry-sdk names four of these filters, but its method accepts all.
     ...fileFilter,
   ],
   result: t.str('what was done'),

@@ -178,7 +178,7 @@ export const downloadDirectory = declareParam({
     'full path of the folder for the saved file, created if missing; default: the setting download_dir',
 });
 
-/** Which outputs a list has; lists of values mean any of them. */
+/** Filters that choose outputs; a list of values matches any of them. */
 export const txoFilter = [
   txoType,
   inTransactions,
@@ -211,7 +211,7 @@ export const listing = [
   includeReceivedTips,
 ] as const;
 
-/** Which files are meant. */
+/** Filters that choose files. */
 export const fileFilter = [
   ofDescriptor,
   ofFileName,

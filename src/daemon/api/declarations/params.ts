@@ -307,10 +307,10 @@ export const data = declareParam({ name: 'data', type: 'str', description: 'an e
 /** Fields of all claim types. */
 export const metadata = [title, description, tags, languages, locations, thumbnailUrl] as const;
 
-/** The channel that signs what is made. */
+/** The channel that signs the new claim. */
 export const signing = [channelId, channelName, channelAccountId] as const;
 
-/** Parameters of all methods that make claims. */
+/** Parameters of all methods that create claims. */
 export const making = [accountId, walletId, claimAddress, fundingAccountIds, preview, blocking] as const;
 
 /** Fields that an update can clear. */

@@ -9,7 +9,7 @@ const orNull = (schema: Schema, when: string): Schema =>
   ]);
 const known = 'when it is known';
 
-/** An output within an output is not told again. */
+/** A nested output has no schema of its own here. */
 const inner = (description: string): Schema => t.openObject({}, description);
 
 const txoFields = {
@@ -58,7 +58,7 @@ const txoFields = {
 /** An output. */
 export const txo = t.named('Txo', t.object(txoFields, 'an output'));
 
-/** An output, or what names an input that is not known. */
+/** An output, or the outpoint of an unknown input. */
 const txInput = t.named(
   'TxInput',
   t.union([

@@ -1,4 +1,4 @@
-/** All methods of the daemon as data, implemented or not, and the names that stand for others. */
+/** Declarations of all methods of the daemon, implemented or not, and their aliases. */
 import type { MethodAlias, MethodDeclaration } from '../declaration.js';
 import {
   accountAdd,

@@ -134,7 +134,7 @@ export const walletReconnect = declareMethod({
   usage: [],
   params: [],
   result: t.none(),
-  // The component waits for a hub: what gives it another one cannot wait for the component.
+  // The component waits for a hub, so a method that sets another hub must not need the component.
   needs: [],
 });
 

@@ -1,4 +1,4 @@
-/** Accounts of a wallet: listing, making, changing, removing. Source: lbry-sdk daemon.py `jsonrpc_account_*`. */
+/** Accounts of a wallet: listing, creating, changing, removing. Source: lbry-sdk daemon.py `jsonrpc_account_*`. */
 import { JsonObject, type JsonValue } from '../../../util/json/json.js';
 import { pageOf, pageOfList } from '../../base/pages.js';
 import { badValue } from '../../base/daemonError.js';

@@ -8,7 +8,7 @@ import type { DaemonContext } from '../context.js';
 import { blobAnnounce, blobClean, blobDelete, blobList, blobRestore } from '../declarations/blob.js';
 import { implement, type MethodImplementation } from '../implement.js';
 
-/** The sd hash of the stream that the URL leads to; null if it leads to none. */
+/** The sd hash of the stream that the URL resolves to; null if it resolves to no stream. */
 async function sdHashOfUrl({ services }: DaemonContext, url: string): Promise<string | null> {
   const resolved = (await services.resolver.resolve([url])).get(url) ?? null;
   const type = resolved instanceof Txo ? resolved.claim?.claim.type : undefined;
@@ -23,14 +23,14 @@ interface StreamChoice {
   readonly sd_hash?: string | undefined;
 }
 
-/** The sd blob and the data blobs of the stream that is meant, as far as the database knows it. */
+/** The sd blob and the data blobs of the chosen stream that the database knows. */
 async function blobsOf(context: DaemonContext, choice: StreamChoice): Promise<string[]> {
   const { content } = context.services;
   let sdHash: string | null = choice.sd_hash ?? null;
   if (choice.uri) sdHash = await sdHashOfUrl(context, choice.uri);
   else if (choice.stream_hash) sdHash = await content.sdHashOf(choice.stream_hash);
   const streamHash = sdHash === null ? null : await content.streamHashOf(sdHash);
-  // A URL names an sd blob also where nothing of the stream is here.
+  // A URL names an sd blob even if the database has no blob of the stream.
   if (streamHash === null) return choice.uri && sdHash !== null ? [sdHash] : [];
   const rows = await content.blobsOfStream(streamHash);
   return [sdHash!, ...rows.flatMap(({ hash }) => (hash === null ? [] : [hash]))];

@@ -1,4 +1,4 @@
-/** Channels, streams, reposts and collections: making, updating, abandoning; keys of channels. */
+/** Channels, streams, reposts and collections: creating, updating, abandoning; keys of channels. */
 import { abandonClaims, type ClaimOptions } from '../../txBuilding/claimBuilding.js';
 import { createChannel, updateChannel } from '../../txBuilding/channelBuilding.js';
 import { exportChannel, importChannel, signData } from '../../txBuilding/channelSharing.js';
@@ -28,7 +28,7 @@ interface AbandonArgs {
 
 const choiceOf = ({ claim_id: claimId, txid, nout }: AbandonArgs) => ({ claimId, txid, nout });
 
-/** `fundingIsAll`: every account in question pays what the claims themselves do not. */
+/** `fundingIsAll`: all chosen accounts pay the costs that the claims' own amounts do not cover. */
 const abandonOptions = (
   { account_id: accountId, preview }: AbandonArgs,
   fundingIsAll: boolean,

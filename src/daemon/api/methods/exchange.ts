@@ -20,7 +20,7 @@ const get = implement(blobGet, async ({ services }, args) => {
   const seconds = args.timeout ?? settings.get('blob_download_timeout');
   const late = new AbortController();
   const text = `Failed to download blob ${hash} within ${seconds} seconds.`;
-  // lbry-sdk takes a timeout and passes over it.
+  // lbry-sdk accepts a timeout and ignores it.
   const timer = clock.after(seconds * 1000, () =>
     late.abort(new DaemonError('DownloadDataTimeoutError', text)),
   );
@@ -37,7 +37,7 @@ const get = implement(blobGet, async ({ services }, args) => {
   }
 });
 
-/** The reflector that is named, else one of the settings. */
+/** The named reflector, otherwise one from the settings. */
 function reflectorOf({ reflecting }: DaemonServices, name: string | undefined, port?: number): Place {
   if (name !== undefined && name !== '') return splitHostPort(name, port ?? REFLECTOR_PORT);
   const place = reflecting.anyServer();
@@ -56,7 +56,7 @@ const reflectFile = implement(fileReflect, async ({ services }, args) => {
   });
   const results = await Promise.all(streams.map((sdHash) => reflecting.reflectStream(sdHash, place)));
   const failed = results.find(({ sent, isComplete }) => sent.length === 0 && !isComplete);
-  // QUIRK: lbry-sdk answers an empty list then, as it does when the reflector has everything.
+  // QUIRK: lbry-sdk returns an empty list here, the same as when the reflector has all blobs.
   if (failed)
     throw failure(`The stream could not be reflected to ${place.host}:${place.port}: ${failed.reason}`);
   return results.flatMap(({ sent }) => sent);
@@ -72,7 +72,7 @@ async function sendBlobs(
   const single: string[] = [];
   for (const hash of hashes) {
     if (!blobs.finished.has(hash)) throw failure(`The blob ${hash} is not here.`);
-    // A descriptor goes with its stream: a reflector would not know it for one otherwise.
+    // A descriptor is sent with its stream; otherwise a reflector would not recognize it as a descriptor.
     if ((await content.streamHashOf(hash)) === null) single.push(hash);
     else sent.push(...(await reflecting.reflectStream(hash, place)).sent);
   }

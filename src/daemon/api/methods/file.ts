@@ -23,7 +23,7 @@ import { fileToJson } from '../fileJson.js';
 import { implement, type MethodImplementation } from '../implement.js';
 import { listPortsOf } from './listing.js';
 
-/** Arguments that say which files are meant. */
+/** Arguments that do not choose files. */
 const NO_FILTERS = new Set([
   'sort',
   'reverse',
@@ -38,7 +38,7 @@ const NO_FILTERS = new Set([
   'download_directory',
 ]);
 
-/** Enough to see whether there is one file, and whether there are others. */
+/** Two rows show whether exactly one file matches. */
 const FIRST_TWO = { offset: 0, limit: 2 };
 
 function filterOf(args: object, besides: readonly string[] = []): FileFilter {
@@ -121,7 +121,7 @@ const setStatus = implement(fileSetStatus, async ({ services }, args) => {
     await file.stop();
     return 'Stopped download';
   }
-  // A file that is only played is running too, and is saved then. A finished one is saved already.
+  // A file that is only streamed is running too and is saved now. A finished file is saved already.
   await file.lookAtOutput();
   if (file.isSaving || (file.row.isSaved && file.isCompleted)) return 'File was already being downloaded';
   await file.save({});
@@ -160,7 +160,7 @@ const rebuild = implement(fileRebuild, async ({ services }) => {
   };
 });
 
-/** The files and channels that are meant. No filter means no file, not all of them. */
+/** The chosen files and channels. Without a filter no file is chosen. */
 async function pinChoice(
   { services }: DaemonContext,
   args: { readonly channel_id?: readonly string[] | undefined },

@@ -1,4 +1,4 @@
-/** What methods that list outputs have in common. Source: lbry-sdk daemon.py `jsonrpc_txo_list`. */
+/** Shared code of methods that list outputs. Source: lbry-sdk daemon.py `jsonrpc_txo_list`. */
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { mapYielding } from '../../base/mapYielding.js';
 import { paged, pageOf } from '../../base/pages.js';
@@ -10,7 +10,7 @@ import type { LoadedWallet } from '../../wallet/loadedWallet.js';
 import type { DaemonContext } from '../context.js';
 import { showPortOf } from '../showPort.js';
 
-/** Whose outputs are meant. */
+/** Arguments that choose the owner of the outputs. */
 export interface OwnerArgs {
   readonly account_id?: string | undefined;
   readonly wallet_id?: string | undefined;
@@ -27,7 +27,7 @@ export interface ListingArgs extends OwnerArgs {
 
 export interface Owner {
   readonly wallet: LoadedWallet;
-  /** The account that is named, or all of the wallet. */
+  /** The named account, or all accounts of the wallet. */
   readonly accounts: readonly LoadedAccount[];
   readonly accountIds: readonly string[];
 }
@@ -45,7 +45,7 @@ export const listPortsOf = ({ services }: DaemonContext, wallet: LoadedWallet): 
   view: wallet,
 });
 
-/** A page of outputs, by parameters that all such lists have; `choice` says which outputs. */
+/** A page of outputs by the shared list parameters; `choice` filters the outputs. */
 export async function txoPage(
   context: DaemonContext,
   args: ListingArgs,

@@ -13,7 +13,7 @@ import { implement, type MethodImplementation } from '../implement.js';
 import { showPortOf } from '../showPort.js';
 import { answerWith, handOf } from './txBuilding.js';
 
-/** Which outputs are to be spent; that they are unspent and the wallet's own is not for the caller to say. */
+/** The filter for outputs to spend. The caller cannot change that they are unspent and belong to the wallet. */
 const filterOf = (args: ArgsOf<typeof txoSpend>): TxoFilter =>
   txoFilterOf([], {
     ...args,

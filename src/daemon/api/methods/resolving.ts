@@ -1,5 +1,5 @@
 /**
- * Claims of everyone: resolving URLs, searching, what is in a collection, what a stream costs, who supports a claim.
+ * Methods that query the claim index: URLs, search, members of a collection, the price of a stream, supports of a claim.
  * Source: lbry-sdk daemon.py `jsonrpc_resolve`, `jsonrpc_claim_search`, `jsonrpc_collection_resolve`,
  * `get_est_cost_from_uri`, `jsonrpc_support_sum`.
  */
@@ -35,7 +35,7 @@ const PRICE_PLACES = 5;
 const accountIdsOf = ({ services }: DaemonContext, walletId: string | undefined): string[] =>
   services.wallets.get(walletId).accounts.map(({ id }) => id);
 
-/** Numbers below zero count as if they were not. */
+/** The sign of negative numbers is ignored. */
 function pageOfHub(args: {
   readonly page?: number | undefined;
   readonly page_size?: number | undefined;
@@ -44,7 +44,7 @@ function pageOfHub(args: {
   return pageOf({ page: args.page && Math.abs(args.page), page_size: pageSize });
 }
 
-/** Each shown by `show`, with turns for others in between: signatures are verified for it. */
+/** Each item formatted by `show`. Yields between items, since `show` verifies signatures. */
 async function shown<Item>(items: Iterable<Item>, show: (item: Item) => JsonOut): Promise<JsonOut[]> {
   const answers: JsonOut[] = [];
   let since = performance.now();
@@ -60,7 +60,7 @@ function resolvedToJson(url: string, resolved: Resolved | null, port: ShowPort):
   if (resolved instanceof Txo) return outputToJson(resolved, port);
   const { name, censor } = resolved.failure;
   const error = failureMembers(resolved.failure);
-  // The reference has the member whenever a claim is blocked, null if the hub does not tell by whom.
+  // lbry-sdk has the member for every blocked claim; it is null if the hub does not name the blocking channel.
   return { error: name === 'BLOCKED' ? { ...error, censor: censor && outputToJson(censor, port) } : error };
 }
 
@@ -100,7 +100,7 @@ const searchClaims = implement(claimSearch, async (context, args) => {
   };
 });
 
-/** Throws where there is not a claim. */
+/** Throws if there is no claim. */
 async function collectionAt(
   { services: { resolver } }: DaemonContext,
   claimId: string | undefined,

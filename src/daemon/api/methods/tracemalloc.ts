@@ -1,6 +1,6 @@
 /**
- * What allocates memory, by V8's sampling. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_tracemalloc_*`, which ask
- * Python's tracer.
+ * Memory allocations, from V8's sampling profiler. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_tracemalloc_*`,
+ * which ask Python's tracer.
  */
 import { Session } from 'node:inspector';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';

@@ -34,7 +34,7 @@ const show = implement(transactionShow, async (context, args) => {
     const shown = await shownTransaction(hashFromHex(args.txid), ledger, wallets.default);
     return shown === null ? NOT_FOUND : transactionToJson(shown, showPortOf(context));
   } catch (error) {
-    // What the hub says instead is the answer.
+    // A refusal of the hub is returned as the answer.
     if (!(error instanceof HubRefusal)) throw error;
     return { success: false, code: error.code, message: error.message };
   }

@@ -1,6 +1,6 @@
 /**
- * What methods that make transactions have in common: their parameters in the words of `daemon/txBuilding`, waiting where that
- * is asked for, and the form of the answer.
+ * Shared code of methods that build transactions: conversion of parameters for `daemon/txBuilding`, waiting for confirmation
+ * if requested, and the form of the answer.
  */
 import type { JsonValue } from '../../../util/json/json.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
@@ -64,9 +64,9 @@ export const FIELDS = {
   collection: [...namesOf([...metadata, ...clearing]), 'claims', 'clear_claims'],
 } as const;
 
-/** The parameters of these names that were given. */
+/** The given parameters among these names. */
 export function fieldsOf(args: object, names: readonly string[]): ClaimArguments {
-  // Parameters were read by their declarations: what these names hold came as JSON.
+  // Parameters were read by their declarations, so these values are JSON.
   const given = args as Readonly<Record<string, JsonValue | undefined>>;
   return Object.fromEntries(names.map((name) => [name, given[name]]));
 }
@@ -77,7 +77,7 @@ interface FileArgs {
   readonly optimize_file?: boolean | undefined;
 }
 
-/** The file to publish. Throws where the component that makes streams of files does not run. */
+/** The file to publish. Throws if the component that creates streams does not run. */
 export function fileOf({ services }: DaemonContext, args: FileArgs): FileChoice | undefined {
   if (args.file_path === undefined) return undefined;
   services.txBuilder.ports.publishing();
@@ -101,7 +101,7 @@ export function handOf(
   return { txBuilder, wallet: wallets.get(walletId) };
 }
 
-/** Waits for the transaction where that is asked for, and shows it. */
+/** Waits for the transaction if requested, and formats it. */
 export async function answerWith(
   context: DaemonContext,
   made: MadeTransaction,

@@ -1,4 +1,4 @@
-/** Wallets: opening, making, locking, exporting. Source: lbry-sdk daemon.py `jsonrpc_wallet_*`. */
+/** Wallets: opening, creating, locking, exporting. Source: lbry-sdk daemon.py `jsonrpc_wallet_*`. */
 import { skippedComponent } from '../../base/daemonError.js';
 import { pageOf, pageOfList } from '../../base/pages.js';
 import type { DaemonServices } from '../context.js';

@@ -1,9 +1,9 @@
 /** The gateway of this network over UPnP or NAT-PMP, by the package `@silentbot1/nat-api`, which is loaded only here. */
 import type { Gateway } from './portMapper.js';
 
-/** A mapping lasts so long unless it is renewed. */
+/** Lifetime of a mapping without renewal. */
 const LEASE_SEC = 3600;
-/** The package has no bound of its own for the requests over HTTP that a gateway leaves unanswered. */
+/** Timeout for HTTP requests to a gateway, since the package has none. */
 const TIMEOUT_MS = 10_000;
 
 /** The used part of the package, which declares no types. */
@@ -27,7 +27,7 @@ async function inTime<T>(promise: Promise<T>, otherwise: T): Promise<T> {
   }
 }
 
-/** Resolves to null if no gateway tells an external address. */
+/** Resolves to null if no gateway reports an external address. */
 export async function findNatGateway(): Promise<Gateway | null> {
   // @ts-expect-error The package declares no types.
   const { default: Api } = (await import('@silentbot1/nat-api')) as {

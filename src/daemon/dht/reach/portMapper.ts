@@ -1,5 +1,5 @@
 /**
- * Lets a gateway forward ports to this machine, looks every six minutes whether it still does, and learns the external address.
+ * Makes a gateway forward ports to this machine, checks this every six minutes, and reads the external address.
  * Source: lbry-sdk lbry/extras/daemon/components.py `UPnPComponent`.
  */
 import { atMost, sleep, type Clock } from '../../base/clock.js';
@@ -7,9 +7,9 @@ import type { Logger } from '../../../util/logging.js';
 import { isPublicAddress } from '../addresses.js';
 
 const EVERY_MS = 360_000;
-/** Numbers that are tried where the gateway has given the wanted one to another machine. */
+/** Number of ports that are tried if the gateway forwards the wanted one to another machine. */
 const TRIES = 10;
-/** How long stopping waits for a round that is under way. */
+/** Time for which `stop` waits for a running round. */
 const STOP_MS = 3000;
 const MAX_PORT = 65_535;
 
@@ -17,7 +17,7 @@ export type MappedProtocol = 'TCP' | 'UDP';
 
 export interface Gateway {
   readonly name: string;
-  /** Null if it does not say. */
+  /** Null if the gateway does not report it. */
   externalAddress(): Promise<string | null>;
   /** Maps the port or renews the mapping; false if the gateway refuses, as for a port of another machine. */
   map(externalPort: number, port: number, protocol: MappedProtocol, name: string): Promise<boolean>;
@@ -121,7 +121,7 @@ export class PortMapper {
     }
   }
 
-  /** The external port: the one of the last round, the same number, or one of the next. Null if all are refused. */
+  /** The external port: that of the last round, the same number, or one of the following. Null if all are refused. */
   async #map(gateway: Gateway, protocol: MappedProtocol, port: number, name: string): Promise<number | null> {
     const last = this.#redirects.get(protocol);
     const next = Array.from({ length: TRIES }, (_, index) => port + index).filter(

@@ -1,6 +1,6 @@
 /**
- * Announces to UDP trackers and asks them for peers. A tracker is asked for a hash once in its interval; its answer is kept as
- * long. Source: BEP 15; lbry-sdk lbry/torrent/tracker.py `TrackerClient`, `UDPTrackerClientProtocol`.
+ * Announces to UDP trackers and asks them for peers. A tracker is asked for a hash once in its interval; its answer is
+ * cached for that time. Source: BEP 15; lbry-sdk lbry/torrent/tracker.py `TrackerClient`, `UDPTrackerClientProtocol`.
  */
 import type { Clock, RandomSource, Timer } from '../../base/clock.js';
 import { DecodeError } from '../bencode.js';
@@ -21,16 +21,16 @@ import {
 import type { UdpPort } from '../udpPort.js';
 
 const TIMEOUT_MS = 10_000;
-/** How long a tracker takes the id of a connection. BEP 15 says a minute. */
+/** Time for which a connection id is used. BEP 15 allows a minute. */
 const CONNECTION_MS = 50_000;
-/** A tracker that did not answer is asked again after so long. */
+/** Delay before a tracker that did not answer is asked again. */
 const SILENCE_MS = 60_000;
-/** Intervals beyond these bounds are taken for these. */
+/** Bounds to which intervals are clamped. */
 const [SHORTEST_SEC, LONGEST_SEC] = [10, 86_400];
 const MAX_REQUESTS = 100;
-/** Answers that are kept, and peers of each. Files and trackers of a large library fit. */
+/** Maximum number of cached answers, and of peers in each. Large enough for the files and trackers of a large library. */
 const [MAX_ANSWERS, MAX_PEERS] = [200_000, 100];
-/** Hashes that are announced at a time. */
+/** Number of hashes that are announced at a time. */
 const GROUP = 200;
 /** Peers with lower ports are dropped. Source: `announcement_to_kademlia_peers`. */
 const MIN_PORT = 1025;
@@ -48,11 +48,11 @@ export interface TrackerClientDeps {
   readonly announcedPort: () => number;
   /** Read at each use. */
   readonly servers: () => readonly TrackerServer[];
-  /** Resolves to an IPv4 address. Rejects where the name has none. */
+  /** Resolves to an IPv4 address. Rejects if the name has none. */
   readonly resolve: (host: string) => Promise<string>;
 }
 
-/** A tracker that did not answer, or answered that it will not. */
+/** A tracker that did not answer or returned an error. */
 export class TrackerFailure extends Error {
   override readonly name = 'TrackerFailure';
 }
@@ -106,7 +106,7 @@ export class TrackerClient {
   }
 
   /**
-   * Peers in groups, as trackers answer; with `announces` this node is announced with the question. It ends when all trackers
+   * Peers in groups, as trackers answer; with `announces` the request also announces this node. Ends when all trackers
    * answered or timed out, or when the signal aborts.
    */
   async *search(

@@ -60,7 +60,7 @@ export function encodeConnect(transactionId: number): Buffer {
   return data;
 }
 
-/** Bytes downloaded, left and uploaded, and the address, are told as 0. */
+/** Bytes downloaded, left and uploaded, and the address, are sent as 0. */
 export function encodeAnnounce(request: AnnounceRequest): Buffer {
   const { infoHash, peerId } = request;
   if (infoHash.length !== HASH_BYTES || peerId.length !== PEER_ID_BYTES)
@@ -78,13 +78,13 @@ export function encodeAnnounce(request: AnnounceRequest): Buffer {
   return data;
 }
 
-/** The id that the tracker wants in what follows. Throws `DecodeError`. */
+/** The connection id for the next requests. Throws `DecodeError`. */
 export function decodeConnectResponse(data: Buffer): { transactionId: number; connectionId: bigint } {
   if (data.length < CONNECT_RESPONSE_BYTES) throw new DecodeError('the answer to connect is cut short');
   return { transactionId: data.readUInt32BE(4), connectionId: data.readBigUInt64BE(8) };
 }
 
-/** Throws `DecodeError`, also where the last peer is cut short. Peers are as told, whatever their ports. */
+/** Throws `DecodeError`, also if the last peer is truncated. Ports of peers are not checked. */
 export function decodeAnnounceResponse(data: Buffer): AnnounceResponse {
   if (data.length < ANNOUNCE_RESPONSE_BYTES || (data.length - ANNOUNCE_RESPONSE_BYTES) % PEER_BYTES !== 0)
     throw new DecodeError('the answer to announce is cut short');
@@ -111,6 +111,6 @@ export function trackerPeerId(nodeIdHex: string, version: string): Buffer {
   return Buffer.from(`LB-${version.replaceAll('.', '-')}-${nodeIdHex}`.slice(0, PEER_ID_BYTES));
 }
 
-/** Tells announcements of one client apart. Source: `UDPTrackerClientProtocol.announce`. */
+/** Distinguishes announcements of one client. Source: `UDPTrackerClientProtocol.announce`. */
 export const announceKey = (infoHash: Buffer, peerId: Buffer, port: number): number =>
   (infoHash.readUInt32BE(0) ^ peerId.readUInt32BE(0) ^ port) >>> 0;

@@ -1,6 +1,6 @@
 /**
- * Headers of one chain in a file, 112 bytes each, the place is the height. Read piece by piece, since a main chain of them is
- * larger than what the daemon may hold. A tail that was not written whole is cut off.
+ * File with the headers of one chain, 112 bytes each, at an offset given by the height. It is read in pieces, because the
+ * headers of a main chain exceed the daemon's memory limit. An incomplete tail is truncated.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, read, readSync, writeSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,13 +11,13 @@ import { onFile } from '../../../util/text/environmentError.js';
 import { makeFolder } from '../../../util/makeFolder.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
-/** Headers read at once, and pieces that are kept. Arbitrary: 3.5 MiB in all. */
+/** Headers per read, and number of cached pieces. Arbitrary: 3.5 MiB in all. */
 const PIECE = 256;
 const MAX_PIECES = 128;
-/** Headers at the end that are looked at when the file is opened: more than are written at once. */
+/** Number of headers at the end that are checked when the file is opened; larger than one write. Arbitrary. */
 const CHECKED_TAIL = 16_384;
 
-/** Headers read at once when all are gone through. Arbitrary. */
+/** Headers per read in a full scan. Arbitrary. */
 const SPAN = 2048;
 
 const PREV_HASH = { start: 4, end: 36 } as const;
@@ -28,11 +28,14 @@ export class HeaderFile {
   readonly #path: string;
   readonly #file: number;
   readonly #pieces = new Map<number, Buffer>();
-  /** Height of the first header that was cut off when the file was opened, since it did not follow; null without one. */
+  /** Height from which headers were truncated when the file was opened, because they did not link; null without truncation. */
   readonly cutAt: number | null;
   #count: number;
 
-  /** `genesis` is the first header, which the file has from then on. Throws `EnvironmentError` where it cannot be opened. */
+  /**
+   * Opens the file and writes `genesis` as the first header if it is missing. Throws `EnvironmentError` if the file cannot
+   * be opened.
+   */
   constructor(path: string, genesis: Buffer) {
     this.#path = path;
     this.#file = onFile(path, () => {
@@ -60,8 +63,7 @@ export class HeaderFile {
   }
 
   /**
-   * Goes through all of the file, whatever was read of it: the height of the first header that does not follow the one
-   * before it; null without one.
+   * Scans the whole file. Returns the height of the first header that does not link to its predecessor, or null.
    */
   async firstBreak(): Promise<number | null> {
     this.#pieces.clear();
@@ -86,7 +88,7 @@ export class HeaderFile {
     return this.#count;
   }
 
-  /** The header at a height that is there. */
+  /** Header at a known height. */
   at(height: number): Buffer {
     const piece = Math.floor(height / PIECE);
     const at = (height % PIECE) * HEADER_SIZE_BYTES;
@@ -113,18 +115,18 @@ export class HeaderFile {
     for (const number of this.#pieces.keys()) if (number >= first) this.#pieces.delete(number);
   }
 
-  /** The header at a height and those above it go. */
+  /** Removes the header at a height and those above it. */
   cutFrom(height: number): void {
     ftruncateSync(this.#file, height * HEADER_SIZE_BYTES);
     this.#count = height;
     this.#forgetFrom(Math.max(0, height - 1));
   }
 
-  /** Writes headers from a height on; what was there and above goes. Throws `EnvironmentError`. */
+  /** Writes headers from a height on, and removes the previous ones from there. Throws `EnvironmentError`. */
   replaceFrom(height: number, headers: Buffer): void {
     if (height < this.#count) this.cutFrom(height);
     onFile(this.#path, () => {
-      // A disk that becomes full takes a part.
+      // A write to a nearly full disk may be partial.
       for (let at = 0; at < headers.length;)
         at += writeSync(this.#file, headers, at, headers.length - at, height * HEADER_SIZE_BYTES + at);
     });

@@ -1,6 +1,6 @@
 /**
- * Brings the headers to where a hub stands, over a fork if its branch has more work. What a hub shows is checked before it is
- * taken in. Source of the calls: lbry-sdk lbry/wallet/ledger.py `update_headers`.
+ * Syncs the headers with a hub. Switches to the hub's branch after a fork if it has more work. Headers from a hub are
+ * checked before they are accepted. Source of the calls: lbry-sdk lbry/wallet/ledger.py `update_headers`.
  */
 import { inflateRawSync } from 'node:zlib';
 import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
@@ -9,9 +9,9 @@ import { HubGone, HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
 import { BadHeader, type LedgerHeaders } from './ledgerHeaders.js';
 
-/** Headers asked for at once; hubs give up to 40,960. */
+/** Number of headers per request; hubs send up to 40,960. */
 const AT_ONCE = 2000;
-/** How far back a branch may begin. Arbitrary: more than two weeks of the main chain; beyond it something else is wrong. */
+/** Maximum depth of a fork. Arbitrary: more than two weeks of the main chain; a deeper fork has another cause. */
 const MAX_FORK_DEPTH = 10_000;
 
 export interface HubTip {
@@ -21,14 +21,14 @@ export interface HubTip {
 
 /** Position of a hub relative to the headers after a sync. */
 export type HubStanding =
-  /** The hub is at our tip. */
+  /** The tip of the hub is our tip. */
   | 'level'
-  /** Below our tip, on our chain. */
+  /** The tip of the hub is below ours, on the same chain. */
   | 'behind'
   /** The hub is on a branch with less work than ours. */
   | 'weaker';
 
-/** Reads what `blockchain.headers.subscribe` tells. Throws `HubLie`. */
+/** Parses the result of `blockchain.headers.subscribe`. Throws `HubLie`. */
 export function parseTip(session: HubSession, value: unknown): HubTip {
   const { hex, height } = (value ?? {}) as { hex?: unknown; height?: unknown };
   const isHeader = typeof hex === 'string' && hex.length === HEADER_SIZE_BYTES * 2 && isHex(hex);
@@ -38,9 +38,9 @@ export function parseTip(session: HubSession, value: unknown): HubTip {
 }
 
 export interface HeaderUser {
-  /** Headers above the fork yield to others, which `accept` takes in. */
+  /** Replaces the headers above the fork. `accept` stores the new ones. */
   replace(forkHeight: number, accept: () => void): Promise<void>;
-  /** Called after each piece that is taken in. */
+  /** Called after each accepted piece of headers. */
   grew(height: number): void;
 }
 
@@ -57,7 +57,7 @@ export class HeaderSync {
     return parseTip(session, await session.call('blockchain.headers.subscribe', [true]));
   }
 
-  /** Throws `HubLie` and `HubGone`. */
+  /** Syncs the headers up to the tip of a hub. Throws `HubLie` and `HubGone`. */
   async follow(session: HubSession, tip: HubTip): Promise<HubStanding> {
     try {
       return await this.#follow(session, tip);
@@ -88,7 +88,7 @@ export class HeaderSync {
       headers = Buffer.concat([headers, more]);
       if (work <= needed && next() - start > MAX_FORK_DEPTH + AT_ONCE)
         throw new HubLie(`The hub ${session.name} shows a long branch of headers with hardly any work`);
-      // The hub's branch is taken also where it has just as much work: its histories go with it.
+      // The hub's branch is also accepted if it has equal work, so that it matches the hub's histories.
       const isWhole = next() > tip.height;
       if (work < needed || (work === needed && !isWhole)) continue;
       const accept = (): void => chain.accept({ forkHeight: start, headers });
@@ -113,7 +113,7 @@ export class HeaderSync {
     while (this.#chain.height < height) {
       const from = this.#chain.height + 1;
       const more = await this.#headers(session, from, Math.min(AT_ONCE, height - from + 1));
-      // The hub itself may have changed its mind: it tells so.
+      // The hub may have reorganised in between. It sends a notification then.
       if (more.length === 0) return;
       const branch = { forkHeight: from - 1, headers: Buffer.alloc(0) };
       await this.#chain.check(branch, more);
@@ -122,7 +122,7 @@ export class HeaderSync {
     }
   }
 
-  /** The highest header that both have. */
+  /** Height of the last common header. */
   async #forkHeight(session: HubSession, theirHeight: number): Promise<number> {
     const chain = this.#chain;
     const top = Math.min(chain.height, theirHeight);

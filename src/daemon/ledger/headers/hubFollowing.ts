@@ -1,7 +1,7 @@
 /**
- * Follows hubs to their tips, one step after another, and knows where the hub of the moment stands: with one that is not at
- * the tip of the best chain histories wait; with others at hand not for ever. Before a hub is said to lie it is seen whether
- * the headers here are whole.
+ * Syncs the headers with hubs, one step at a time, and tracks whether the hub in use is at the tip of the best chain. If it
+ * is not, histories wait; if other hubs are available, they wait for a limited time only. Before a hub is declared a liar,
+ * the stored headers are checked.
  */
 import type { Logger } from '../../../util/logging.js';
 import { SerialQueue } from '../../../scheduler/serialQueue.js';
@@ -10,7 +10,7 @@ import type { HubSession } from '../hub/hubSession.js';
 import type { LedgerHeaders } from './ledgerHeaders.js';
 import { HeaderSync, type HubStanding, type HubTip } from './headerSync.js';
 
-/** How long a hub may stay below or beside the best chain while there are others. Arbitrary. */
+/** Time for which a hub may stay below or beside the best chain while other hubs are available. Arbitrary. */
 export const PATIENCE_MS = 30_000;
 
 /** Message for the operator about truncated headers. */
@@ -22,11 +22,11 @@ export interface FollowingPort {
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** `PATIENCE_MS`, except in tests. */
   readonly patienceMs: number;
-  /** Called before headers above the fork yield to others, so that nothing that hung on them outlives them. */
+  /** Called before headers above the fork are replaced, so that dependent data is removed first. */
   rewind(forkHeight: number): Promise<void>;
-  /** Others are in their place. */
+  /** Called after the headers above the fork were replaced. */
   rewound(forkHeight: number): void;
-  /** Called after each piece of headers that is taken in. */
+  /** Called after each accepted piece of headers. */
   grew(height: number): void;
   hasOtherHubs(): boolean;
   blame(session: HubSession, error: Error): void;
@@ -38,11 +38,11 @@ export class HubFollowing {
   readonly #sync: HeaderSync;
   readonly #queue = new SerialQueue();
   #standing: HubStanding = 'level';
-  /** The claimed height of the tip that a hub reports while it is being followed; null before any hub sent one. */
+  /** Tip height claimed by the hub that is being followed; null before any hub sent one. */
   #claimedHeight: number | null = null;
   #patience: NodeJS.Timeout | null = null;
   #rewinds = 0;
-  /** Whether all headers were gone through: those that came since were checked as they came. */
+  /** Whether all stored headers were checked. Later ones are checked on arrival. */
   #wasChecked = false;
 
   constructor(chain: LedgerHeaders, port: FollowingPort) {
@@ -54,20 +54,20 @@ export class HubFollowing {
     });
   }
 
-  /** Whether the hub of the moment is at the tip of the best chain. */
+  /** Whether the hub in use is at the tip of the best chain. */
   get isLevel(): boolean {
     return this.#standing === 'level';
   }
 
   /**
-   * Where the headers are on their way to; null before any hub sent one. A hub's word counts until they are there, or it has
-   * no more to show for it.
+   * Target height of the header sync; null before any hub sent one. The claim of a hub counts until the headers reach it or
+   * the hub has no further headers.
    */
   get targetHeight(): number | null {
     return this.#claimedHeight === null ? null : Math.max(this.#claimedHeight, this.#chain.height);
   }
 
-  /** Counts beginnings and ends of reorganisations: odd while one is under way. */
+  /** Number of starts and ends of reorganisations. It is odd during a reorganisation. */
   get rewinds(): number {
     return this.#rewinds;
   }
@@ -89,13 +89,13 @@ export class HubFollowing {
     this.#port.rewound(forkHeight);
   }
 
-  /** A hub connects for the first time. */
+  /** Called when a hub connects for the first time. */
   joining(): void {
     this.#standing = 'level';
   }
 
   /**
-   * Follows a hub to its tip, which it is asked for unless it told it by itself; answers whether that is the tip of the best
+   * Syncs with a hub up to its tip, which is requested unless `told` has it. Resolves to whether that is the tip of the best
    * chain. Throws `HubLie` and `HubGone`.
    */
   follow(session: HubSession, told?: HubTip): Promise<boolean> {
@@ -110,7 +110,7 @@ export class HubFollowing {
   }
 
   /**
-   * Takes in the headers of a hub other than the one in use if its chain is better than the one known; resolves to whether it
+   * Accepts the headers of a hub other than the one in use if its chain is better than the known one. Resolves to whether it
    * is. Throws `HubLie` and `HubGone`.
    */
   leads(session: HubSession): Promise<boolean> {
@@ -124,8 +124,8 @@ export class HubFollowing {
   }
 
   /**
-   * Called before a hub is declared a liar: checks once whether the headers here are wrong, and brings those
-   * that are in order again. Whether any were, so that the hub is to be asked again.
+   * Called before a hub is declared a liar. Checks once whether the stored headers are damaged, and repairs them. Resolves
+   * to whether any were damaged, so that the hub must be asked again.
    */
   mend(session: HubSession): Promise<boolean> {
     return this.#queue.run(async () => {
@@ -149,7 +149,7 @@ export class HubFollowing {
     let tip = told ?? (await this.#sync.subscribe(session));
     let standing = await this.#followTo(session, tip);
     if (told && standing !== 'level') {
-      // Others were followed while it waited here, and it may be older than they; nothing would be told again.
+      // This step waited for syncs with other hubs, so the reported tip may be outdated. The hub would not repeat it.
       tip = await this.#sync.subscribe(session);
       standing = await this.#followTo(session, tip);
     }
@@ -183,13 +183,13 @@ export class HubFollowing {
     }, this.#port.patienceMs).unref();
   }
 
-  /** The hub is gone, or fit again. */
+  /** Called when the hub is gone or usable again. */
   left(): void {
     if (this.#patience) clearTimeout(this.#patience);
     this.#patience = null;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no step is running. */
   idle(): Promise<void> {
     return this.#queue.idle();
   }

@@ -1,6 +1,6 @@
 /**
- * The chain of headers with the most work that any hub has shown, each checked: what it follows, its target, and its proof of
- * work. On regtest only what it follows, as the reference does, whose test hubs make headers without work.
+ * The header chain with the most work that any hub has sent. The predecessor, target and proof of work of each header are
+ * checked. On regtest only the predecessor is checked, as in the reference, whose test hubs create headers without work.
  * Source: lbry-sdk lbry/wallet/header.py `Headers`, `UnvalidatedHeaders`.
  */
 import { join } from 'node:path';
@@ -20,9 +20,9 @@ const AT = { prevHash: 4, merkleRoot: 36, claimRoot: 68, time: 100, bits: 104 } 
 
 const HEADERS_FILE = 'headers.dat';
 
-/** Headers that may follow a header of the chain. */
+/** Headers on top of a header of the chain. */
 export interface HeaderBranch {
-  /** Height of the header that the first one follows. */
+  /** Height of the header on which the first one builds. */
   readonly forkHeight: number;
   readonly headers: Buffer;
 }
@@ -36,7 +36,7 @@ export interface LedgerHeadersOptions {
   readonly checksWork: boolean;
 }
 
-/** The headers of a chain in its folder, by its own rules unless these are given. */
+/** Opens the headers of a chain in its folder. The chain's own rules are the default. */
 export function openHeaders(
   folder: string,
   params: LedgerParams,
@@ -47,7 +47,7 @@ export function openHeaders(
 
 export class LedgerHeaders implements HeaderView {
   readonly path: string;
-  /** Height from which headers were cut off when the file was opened, since they are damaged; null without one. */
+  /** Height from which damaged headers were truncated when the file was opened; null without truncation. */
   readonly cutAt: number | null;
   readonly #file: HeaderFile;
   readonly #params: LedgerParams;
@@ -68,8 +68,8 @@ export class LedgerHeaders implements HeaderView {
   }
 
   /**
-   * The height from which headers are to go if the one at `broken` does not follow the one before it; either may
-   * be the damaged one. A header that nothing follows shows damage by its work alone.
+   * Height from which headers must be removed if the one at `broken` does not link to its predecessor; either of the two may
+   * be damaged. For the last header only its work reveals damage.
    */
   #firstUnsound(broken: number | null): number {
     let first = broken === null ? this.#file.count : Math.max(1, Math.min(broken, this.#file.count) - 1);
@@ -93,14 +93,14 @@ export class LedgerHeaders implements HeaderView {
     }
   }
 
-  /** Goes through all headers in the file, in slices: the height from which they are damaged; null if they are not. */
+  /** Scans all headers in the file in slices. Returns the height of the first damaged one, or null. */
   async firstCorruption(): Promise<number | null> {
     const broken = await this.#file.firstBreak();
     const first = this.#firstUnsound(broken);
     return first > this.height ? null : first;
   }
 
-  /** The header at a height and those above it go. */
+  /** Removes the header at a height and those above it. */
   cutFrom(height: number): void {
     this.#file.cutFrom(height);
   }
@@ -109,7 +109,7 @@ export class LedgerHeaders implements HeaderView {
     return this.#file.count - 1;
   }
 
-  /** The 112 bytes; null for an unknown header. */
+  /** The 112 bytes of a header; null for an unknown height. */
   headerAt(height: number): Buffer | null {
     return Number.isSafeInteger(height) && height >= 0 && height <= this.height
       ? this.#file.at(height)
@@ -130,7 +130,7 @@ export class LedgerHeaders implements HeaderView {
     return this.headerAt(height)?.readUInt32LE(AT.time) ?? estimatedTimeSec(height);
   }
 
-  /** Expected hashes behind the headers above a height. */
+  /** Expected number of hashes for the headers above a height. */
   workAbove(height: number): bigint {
     let work = 0n;
     for (let at = height + 1; at <= this.height; at++)
@@ -139,8 +139,8 @@ export class LedgerHeaders implements HeaderView {
   }
 
   /**
-   * Checks that headers follow a branch, or the chain's header at the branch's fork where it is empty. Answers their work.
-   * Throws `BadHeader`.
+   * Checks that headers link to a branch, or to the fork header if the branch is empty. Returns their work. Throws
+   * `BadHeader`.
    */
   async check(branch: HeaderBranch, more: Buffer): Promise<bigint> {
     const known = branch.headers.length / HEADER_SIZE_BYTES;
@@ -210,7 +210,7 @@ export class LedgerHeaders implements HeaderView {
       throw new BadHeader(`the header at height ${height} has no proof of work`);
   }
 
-  /** Takes checked headers in; what stood above the fork goes. */
+  /** Stores checked headers and removes the previous ones above the fork. */
   accept({ forkHeight, headers }: HeaderBranch): void {
     this.#file.replaceFrom(forkHeight + 1, headers);
   }

@@ -1,7 +1,7 @@
 /**
- * Block headers from a file that the operator names (`--initial-headers`), in place of asking a hub for all of them: 112
- * bytes each from the first block on, as headers are kept here and by lbry-sdk. They are checked as those of a hub are.
- * Source: lbry-sdk lbry/extras/cli.py `main`, which copies them unseen.
+ * Imports block headers from a file named by the operator (`--initial-headers`) instead of requesting all of them from a
+ * hub. The file has 112 bytes per header from the first block on, the format of this daemon and of lbry-sdk. They are
+ * checked like headers from a hub. Source: lbry-sdk lbry/extras/cli.py `main`, which copies them unchecked.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { HEADER_SIZE_BYTES } from '../../../primitives/header.js';
@@ -10,7 +10,7 @@ import type { Logger } from '../../../util/logging.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 import { BadHeader, type LedgerHeaders } from './ledgerHeaders.js';
 
-/** Headers read and checked at once: as many as are asked of a hub. */
+/** Headers per read and check; the number requested from a hub at once. */
 const AT_ONCE = 2000;
 const NOTHING = Buffer.alloc(0);
 
@@ -24,8 +24,8 @@ export interface TakeHeadersOptions {
 }
 
 /**
- * Takes in what the file has beyond the chain. A file on another branch is logged and skipped. Throws
- * `EnvironmentError` for what is not a file of headers of this chain; those before a wrong one stay, for they are right.
+ * Imports the headers of the file beyond the chain. A file on another branch is logged and skipped. Throws
+ * `EnvironmentError` for a file that does not hold headers of this chain. Valid headers before an invalid one stay.
  */
 export async function takeHeaders(path: string, options: TakeHeadersOptions): Promise<void> {
   let file: FileHandle;
@@ -81,7 +81,7 @@ async function takeFrom(
   }
 }
 
-/** lbry-sdk fills headers in as it needs them, and has zeros for those that it did not need. */
+/** lbry-sdk fetches headers on demand, and its file has zeros for missing ones. */
 function assertNoHole(headers: Buffer, first: number): void {
   for (let at = 0; at < headers.length; at += HEADER_SIZE_BYTES)
     if (headers.subarray(at, at + HEADER_SIZE_BYTES).every((byte) => byte === 0))

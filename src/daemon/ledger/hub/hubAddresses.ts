@@ -15,7 +15,7 @@ export function scriptHashOf(address: string, prefixes: AddressPrefixes): string
   return destination && hashToHex(sha256(scriptForDestination(destination)));
 }
 
-/** Statuses of the addresses, in order. The hub then sends notifications of changes. */
+/** Subscribes to addresses. Resolves to their statuses in order. The hub then sends notifications of changes. */
 export async function subscribeAddresses(
   session: HubSession,
   addresses: readonly string[],

@@ -1,7 +1,7 @@
 /** Errors between the ledger and a hub. */
 import { DaemonError } from '../../base/daemonError.js';
 
-/** An error that a hub answers; to a caller of the daemon it is lbry-sdk's `RPCError` with the hub's words. */
+/** Error response of a hub. Callers of the daemon get it as lbry-sdk's `RPCError` with the hub's text. */
 export class HubRefusal extends DaemonError {
   readonly code: number;
 
@@ -11,14 +11,14 @@ export class HubRefusal extends DaemonError {
   }
 }
 
-/** The connection failed, was closed or stayed silent; another hub may be asked. */
+/** The connection failed, was closed or stayed silent. The request may be sent to another hub. */
 export class HubGone extends DaemonError {
   constructor(message: string) {
     super('ConnectionError', message);
   }
 }
 
-/** A hub said what cannot be. It is not asked again for a while. */
+/** A hub sent provably false data. It is not used again for a while. */
 export class HubLie extends Error {}
 
 /** No hub answered in time. */
@@ -28,7 +28,7 @@ export const noHub = (): DaemonError =>
     'No hub is connected. The servers of the setting lbryum_servers are tried again and again.',
   );
 
-/** Whether another hub may be asked the same. */
+/** Whether the same request may be sent to another hub. */
 export function isHubFault(error: unknown): error is Error {
   return error instanceof HubGone || error instanceof HubLie;
 }

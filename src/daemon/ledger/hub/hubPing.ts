@@ -1,6 +1,6 @@
 /**
- * Asks hubs by UDP whether they take clients, and which of them is the nearest: the first to answer.
- * Source: lbry-sdk lbry/wallet/udp.py.
+ * Pings hubs over UDP to find those that accept clients; the first to respond is the nearest. Source: lbry-sdk
+ * lbry/wallet/udp.py.
  */
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
@@ -19,9 +19,9 @@ const AT = { flags: 1, height: 2, address: 38, country: 42 } as const;
 export interface PongFacts {
   readonly isAvailable: boolean;
   readonly height: number;
-  /** Two letters, or a region's three digits; `UNKNOWN_COUNTRY` where the hub does not say. */
+  /** Country code of two letters, or region code of three digits; `UNKNOWN_COUNTRY` if the hub does not report one. */
   readonly country: string;
-  /** IPv4: from where the hub saw the ping come. */
+  /** IPv4 address from which the hub received the ping. */
   readonly ownAddress: string;
 }
 
@@ -31,15 +31,15 @@ export interface Pong extends PongFacts {
 }
 
 /**
- * Regions have an R before their digits in the messages.
- * QUIRK: lbry-sdk cuts the R off names of countries too (`country_int_to_str`), so that hubs in `RU` never match a jurisdiction.
+ * In messages a region code has the prefix R. QUIRK: lbry-sdk also removes the R from country names (`country_int_to_str`),
+ * so hubs in `RU` never match a jurisdiction.
  */
 function countryOf(number: number): string {
   const name = Location_CountrySchema.value[number as Location_Country]?.name ?? 'UNKNOWN_COUNTRY';
   return name.replace(/^R(?=\d)/, '');
 }
 
-/** Decoded answer; null if too short. Source: `SPVPong.decode`. */
+/** Parses a ping response; null if too short. Source: `SPVPong.decode`. */
 export function readPong(bytes: Buffer): PongFacts | null {
   if (bytes.length < PONG_SIZE) return null;
   return {
@@ -50,7 +50,7 @@ export function readPong(bytes: Buffer): PongFacts | null {
   };
 }
 
-/** The question. Source: `SPVPing.make`. */
+/** Bytes of the ping. Source: `SPVPing.make`. */
 export function pingBytes(): Buffer {
   const bytes = Buffer.alloc(PING_SIZE);
   bytes.writeInt32BE(MAGIC, 0);
@@ -58,7 +58,7 @@ export function pingBytes(): Buffer {
   return bytes;
 }
 
-/** Hubs that answered in time, in the order of their answers. */
+/** Hubs that responded in time, in the order of their responses. */
 export async function pingHubs(servers: readonly HostPort[], timeoutMs: number): Promise<Pong[]> {
   const socket = createSocket('udp4');
   const asked = new Map<string, HostPort>();

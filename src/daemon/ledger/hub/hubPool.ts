@@ -1,7 +1,7 @@
 /**
- * Keeps one hub connected out of several: the first that answers a ping, then the next one where it fails or lies. A hub that
- * lied comes last for a while. Owns no data: what is said is judged elsewhere, by `blame`.
- * Source: lbry-sdk lbry/wallet/network.py `Network`.
+ * Keeps a connection to one of several hubs: the first that responds to a ping, then the next one if it fails or lies. A hub
+ * that lied is tried last for a while. The pool does not judge data; other modules report bad hubs with `blame`. Source:
+ * lbry-sdk lbry/wallet/network.py `Network`.
  */
 import type { HostPort } from '../../../util/network/hostPort.js';
 import { joinHostPort } from '../../../util/network/hostPort.js';
@@ -11,40 +11,40 @@ import { pingHubs, type Pong } from './hubPing.js';
 import { HubSession, type HubLimits, type HubParams } from './hubSession.js';
 import type { KnownHubs } from './knownHubs.js';
 
-/** Hubs that other hubs announce, beside those of the settings. */
+/** Hubs announced by other hubs, in addition to those of the settings. */
 export interface FurtherHubs {
   readonly known: KnownHubs;
-  /** Whether they are asked too; what hubs announce of others is kept anyway. */
+  /** Whether these hubs are used. Announcements are stored in any case. */
   readonly areAsked: () => boolean;
 }
 
 export interface HubPoolOptions {
-  /** Read in each round, so that a changed setting is used. */
+  /** Hubs of the settings. Read in each round, so that a changed setting takes effect. */
   readonly servers: () => readonly HostPort[];
   readonly further: FurtherHubs | null;
-  /** Printed id of the chain's first block. */
+  /** Printed hash of the genesis block. */
   readonly genesis: string;
   readonly limits: HubLimits;
-  /** How long pings are waited for. */
+  /** Time limit for ping responses. */
   readonly pingMs: number;
-  /** Waiting between rounds over all servers: doubles from the first to the second. */
+  /** Pause between rounds over all servers. It doubles from the first to the second value. */
   readonly retryMs: readonly [least: number, most: number];
-  /** How long a hub that lied is asked only where no other is. */
+  /** Time for which a hub that lied is used only if no other is available. */
   readonly distrustMs: number;
-  /** Name of the only country whose hubs are taken, as claim metadata has it; null for any. Asked for in each round. */
+  /** Country filter for hubs, in the form of claim metadata; null for any. Read in each round. */
   readonly country: () => string | null;
 }
 
 const RECONNECT_REQUESTED = 'The wallet was asked to reconnect';
-/** How hubs announce others, after `server.peers.subscribe`. Source: `subscription_controllers`. */
+/** Notification with other hubs, after `server.peers.subscribe`. Source: `subscription_controllers`. */
 const PEERS_NOTIFICATION = 'blockchain.peers.subscribe';
 
-/** Ping and distances between tries are lbry-sdk's except for the first, which is short; distrust is arbitrary. */
+/** The ping time and the pauses are lbry-sdk's, except for the shorter first pause. The distrust time is arbitrary. */
 export const POOL_TIMES = { pingMs: 3_000, retryMs: [1_000, 300_000], distrustMs: 600_000 } as const;
 
 /** Called with each connected hub. */
 export interface HubUser {
-  /** The hub may be used when it resolves; throws `HubLie` or `HubGone` where it is not fit. */
+  /** Checks a connected hub. The hub is usable after it resolves. Throws `HubLie` or `HubGone` if the hub is unsuitable. */
   joined(session: HubSession): Promise<void>;
   notified(session: HubSession, method: string, params: readonly unknown[]): void;
   left(session: HubSession): void;
@@ -57,10 +57,10 @@ export class HubPool {
   readonly #distrusted = new Map<string, number>();
   readonly #waiting = new Set<() => void>();
   #session: HubSession | null = null;
-  /** Connected, and not yet found fit. */
+  /** Connected hub that is still being checked. */
   #candidate: HubSession | null = null;
   #isRunning = false;
-  /** Whether the servers to ask are to be put in order again. */
+  /** Whether the order of the servers must be computed again. */
   #isAnew = false;
   #loop: Promise<void> = Promise.resolve();
   #wake: (() => void) | null = null;
@@ -76,7 +76,7 @@ export class HubPool {
     return this.#session;
   }
 
-  /** Connected, whether found fit already or still being looked at, as while its headers come. */
+  /** The connected hub, including one that is still being checked, for example during its header sync. */
   get connection(): HubSession | null {
     return this.#session ?? this.#candidate;
   }
@@ -87,7 +87,7 @@ export class HubPool {
     return [...named, ...this.#further(named)];
   }
 
-  /** Hubs announced by other hubs and not named by the operator, if such hubs are used. */
+  /** Hubs announced by other hubs and not in the settings, if such hubs are used. */
   #further(servers: readonly HostPort[]): readonly HostPort[] {
     const { further } = this.#options;
     if (!further?.areAsked()) return [];
@@ -111,7 +111,7 @@ export class HubPool {
     await this.#loop;
   }
 
-  /** Leaves the hub of the moment for the first of the servers that is fit. */
+  /** Disconnects from the hub in use and connects to the first suitable server. */
   reconnect(): void {
     this.#isAnew = true;
     const reason = new HubGone(RECONNECT_REQUESTED);
@@ -122,24 +122,24 @@ export class HubPool {
     this.#wake?.();
   }
 
-  /** The servers may have changed: without a hub they are gone through now, and not after the wait of the round. */
+  /** The list of servers may have changed. Without a hub, the servers are tried now instead of after the pause of the round. */
   searchAgain(): void {
     if (this.#session !== null) return;
     this.#isAnew = true;
     this.#wake?.();
   }
 
-  /** Leaves a hub for the next one; the log says what it did. A hub that was left is not logged again. */
+  /** Replaces a hub with the next one and logs the error. A hub that was already replaced is not logged again. */
   blame(session: HubSession, error: Error): void {
     session.end(error);
   }
 
-  /** A connection beside the one in use, for one question. Throws `HubGone`, `HubLie`. */
+  /** Opens a further connection for a single request. Throws `HubGone` and `HubLie`. */
   open(server: HostPort): Promise<HubSession> {
     return HubSession.open(server, this.#options.genesis, this.#options.limits);
   }
 
-  /** The hub is asked last for a while. */
+  /** Moves a hub to the end of the order for a while. */
   distrust(server: HostPort): void {
     this.#distrusted.set(joinHostPort(server), performance.now() + this.#options.distrustMs);
   }
@@ -195,8 +195,8 @@ export class HubPool {
   }
 
   /**
-   * Those that answered a ping first; named ones that did not after them, since a ping may be lost; those that lied last.
-   * Where only a country's hubs are wanted none is asked that does not say so.
+   * Order of servers: those that responded to a ping, then named ones that did not (a ping may be lost), then those that
+   * lied. With a country filter, hubs that do not report that country are omitted.
    */
   async #inOrder(): Promise<HostPort[]> {
     const country = this.#options.country();
@@ -219,7 +219,7 @@ export class HubPool {
     );
   }
 
-  /** Uses a hub until it is gone; false if it was of no use, or lied. */
+  /** Uses a hub until it disconnects. Resolves to false if the hub was unsuitable or lied. */
   async #use(server: HostPort): Promise<boolean> {
     let session: HubSession;
     try {
@@ -229,7 +229,7 @@ export class HubPool {
       return false;
     }
     this.#candidate = session;
-    // What was told while it was being opened.
+    // A stop or a reconnect may have been requested while the connection was being opened.
     if (!this.#isRunning) session.end(new HubGone('The daemon is stopping'));
     else if (this.#isAnew) session.end(new HubGone(RECONNECT_REQUESTED));
     const ended = new Promise<Error>((resolve) => {
@@ -265,7 +265,7 @@ export class HubPool {
     return !((await ended) instanceof HubLie);
   }
 
-  /** A hub that knows of no others is none the worse for it. */
+  /** A hub that knows no other hubs is still usable. */
   #askForOthers(session: HubSession): void {
     const { further } = this.#options;
     if (further === null) return;
@@ -275,7 +275,7 @@ export class HubPool {
     );
   }
 
-  /** Resolves with a hub that is connected. Throws `TimeoutError` where none comes in the time of a call. */
+  /** Resolves to a connected hub. Throws `TimeoutError` if none connects within the time limit of a call. */
   async connected(): Promise<HubSession> {
     const untilMs = performance.now() + this.#options.limits.callTimeoutMs;
     while (this.#session === null) {
@@ -295,12 +295,15 @@ export class HubPool {
     return this.#session;
   }
 
-  /** Asks the hub of the moment, and the next one where it fails on the way, but only as often as there are hubs. */
+  /**
+   * Sends a request to the hub in use, and to the next one if the connection fails. The number of attempts is limited to the
+   * number of hubs.
+   */
   async call(method: string, params: HubParams): Promise<unknown> {
     return this.ask((session) => session.call(method, params));
   }
 
-  /** The same for more than one question, whose answers `question` judges: it throws `HubLie`. */
+  /** Does the same for several requests. `question` checks their responses and throws `HubLie`. */
   async ask<T>(question: (session: HubSession) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const session = await this.connected();

@@ -1,4 +1,7 @@
-/** What the rest of the daemon asks hubs. Source: lbry-sdk lbry/wallet/network.py `resolve`, `claim_search`, `get_claim_by_id`. */
+/**
+ * Hub requests of the rest of the daemon. Source: lbry-sdk lbry/wallet/network.py `resolve`, `claim_search`,
+ * `get_claim_by_id`.
+ */
 import type { HubPort } from '../ledger.js';
 import { HubLie } from './hubErrors.js';
 import type { HubPool } from './hubPool.js';
@@ -6,7 +9,7 @@ import type { HubParams, HubSession } from './hubSession.js';
 
 export class HubQuestions implements HubPort {
   readonly #pool: HubPool;
-  /** The source of an answer. */
+  /** Hub that sent each response. */
   readonly #sources = new WeakMap<Buffer, HubSession>();
 
   constructor(pool: HubPool) {

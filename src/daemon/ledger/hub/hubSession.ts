@@ -1,7 +1,6 @@
 /**
- * One connection to a hub: lines of JSON over TCP, calls by number, what the hub reports by itself. It ends when the hub
- * says what is not an answer, too much at once, or nothing for too long. Source: lbry-sdk lbry/wallet/network.py
- * `ClientSession`.
+ * Connection to a hub: JSON lines over TCP, numbered calls, and notifications. It ends when the hub sends an invalid
+ * message, too much data at once, or nothing for too long. Source: lbry-sdk lbry/wallet/network.py `ClientSession`.
  */
 import { connect, type Socket } from 'node:net';
 import { decodeUtf8InSlices, JsonScanner, MAX_JSON_VALUES } from '../../../util/json/jsonParse.js';
@@ -16,16 +15,19 @@ import { HubGone, HubLie, HubRefusal } from './hubErrors.js';
 export interface HubLimits {
   /** Time limit for connecting. */
   readonly connectTimeoutMs: number;
-  /** Silence while something is asked, and a question without an answer whatever else comes. */
+  /** Time limit for silence during a call, and for each call without a response. */
   readonly callTimeoutMs: number;
-  /** Silence after which the hub is asked whether it is there. */
+  /** Idle time after which the hub is pinged. */
   readonly keepAliveMs: number;
-  /** Questions at the same time; more wait. */
+  /** Maximum number of concurrent calls; more wait. */
   readonly concurrency: number;
   readonly maxLineBytes: number;
 }
 
-/** Times and the number of questions are lbry-sdk's; the bound of a line is arbitrary, above any history or hundred transactions. */
+/**
+ * The time limits and the concurrency are lbry-sdk's. The limit of a line is arbitrary, above any history or 100
+ * transactions.
+ */
 export const HUB_LIMITS: HubLimits = {
   connectTimeoutMs: 6_000,
   callTimeoutMs: 30_000,
@@ -44,19 +46,19 @@ export interface HubListener {
 
 interface Call {
   readonly text: string;
-  /** When it was sent, and how long lines that may be its answer were under way since then. */
+  /** Send time of the call, and the total time since then in which lines that may be its response were arriving. */
   sentMs: number;
   arrivingMs: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** A line comes in while this much of it does a second. Arbitrary. */
+/** Minimum rate in bytes per second at which a line counts as being received. Arbitrary. */
 const LEAST_BYTES_PER_SEC = 1024;
-/** Times `callTimeoutMs` that lines may be on their way to one answer. Arbitrary: 64 MiB at 200 KiB a second. */
+/** Maximum time for receiving a response, as a multiple of `callTimeoutMs`. Arbitrary: 64 MiB at 200 KiB/s. */
 const MAX_ARRIVING = 10;
 
-/** Generations of lbry-sdk that a hub may ask for. Source: lbry-sdk `__version__` 0.113.0. */
+/** Protocol version that is sent to hubs. Source: lbry-sdk `__version__` 0.113.0. */
 const PROTOCOL = '0.113.0';
 const LEAST_PROTOCOL = [0, 65, 0] as const;
 
@@ -76,9 +78,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export class HubSession {
   readonly server: HostPort;
   readonly name: string;
-  /** Answer of `server.features`. */
+  /** Result of `server.features`. */
   features: Readonly<Record<string, unknown>> = {};
-  /** How long the first answer took. */
+  /** Latency of the first response. */
   latencySec = 0;
   readonly #socket: Socket;
   readonly #limits: HubLimits;
@@ -91,7 +93,7 @@ export class HubSession {
   #lastId = 0;
   #heardMs = performance.now();
   #ended: Error | null = null;
-  /** Bytes that are read and not dealt with. */
+  /** Number of bytes read but not yet processed. */
   #heldBytes = 0;
   #watchedMs = performance.now();
   #watchedLineBytes = 0;
@@ -113,8 +115,7 @@ export class HubSession {
   }
 
   /**
-   * Connects and sees whether the hub is of this generation and of the chain with that genesis block (hex as printed).
-   * Throws `HubGone` and `HubLie`.
+   * Connects, and checks the hub's protocol version and its genesis block (hex as printed). Throws `HubGone` and `HubLie`.
    */
   static async open(server: HostPort, genesis: string, limits: HubLimits): Promise<HubSession> {
     const session = new HubSession(await dial(server, limits.connectTimeoutMs), server, limits);
@@ -147,7 +148,7 @@ export class HubSession {
     this.features = features;
   }
 
-  /** What came before is not told. */
+  /** Sets the listener. Earlier notifications are lost. */
   listen(listener: HubListener): void {
     this.#listener = listener;
     if (this.#ended) listener.ended(this.#ended);
@@ -189,7 +190,10 @@ export class HubSession {
     } else if (silentMs > this.#limits.keepAliveMs) this.call('server.ping', []).catch(() => undefined);
   }
 
-  /** Each call has its time from when it was sent, whatever else the hub says; a long answer has longer to come in. */
+  /**
+   * Each call has its own time limit from its sending, independent of other messages. A long response gets more time while
+   * it arrives.
+   */
   #watchCalls(nowMs: number): void {
     const passedMs = nowMs - this.#watchedMs;
     const lineBytes = this.#lines.heldBytes;

@@ -1,6 +1,6 @@
 /**
- * Hubs that hubs named, with the country that each told, in a file of the wallet folder (`known_hubs.yml`, as lbry-sdk has
- * it). Where no one names hubs they are asked beside the defaults. The file is a convenience: one that is damaged is
+ * Hubs that other hubs announced, with their reported countries, in a file of the wallet folder (`known_hubs.yml`, as in
+ * lbry-sdk). Unless the settings name hubs, they are used together with the defaults. The file is optional: a damaged one is
  * reported and rebuilt. Source: lbry-sdk lbry/conf.py `KnownHubsList`, lbry/wallet/network.py `_update_hubs`.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ import { HOST_NAME, joinHostPort, splitHostPort, type HostPort } from '../../../
 import type { Logger } from '../../../util/logging.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
-/** More are not taken, whatever hubs say. Arbitrary: above what there ever was, and quickly pinged. */
+/** Maximum number of known hubs. Arbitrary: more than have ever existed, and quick to ping. */
 const MAX_HUBS = 128;
 /** Source: RFC 1035, 2.3.4. */
 const MAX_HOST_LENGTH = 253;
 
-/** `host:port` with one colon, as the reference takes it; null for anything else. */
+/** Parses `host:port` with one colon, as in the reference. Returns null for anything else. */
 function serverOf(text: unknown): HostPort | null {
   if (typeof text !== 'string' || text.split(':').length !== 2) return null;
   const server = splitHostPort(text, 0);
@@ -30,7 +30,7 @@ export class KnownHubs {
   /** Entries of the file by `host:port`. */
   readonly #hubs = new Map<string, { readonly server: HostPort; country: string | null }>();
 
-  /** What the file holds; none where there is no file, or where it is damaged, which the log tells. */
+  /** Reads the file. A missing or damaged file gives no hubs; a damaged one is logged. */
   constructor(path: string, log: Pick<Logger, 'warn' | 'info'>) {
     this.#path = path;
     this.#log = log;
@@ -67,7 +67,7 @@ export class KnownHubs {
     }
   }
 
-  /** Whether it is one that was not known. */
+  /** Adds an entry. Returns whether it is new. */
   #take(text: unknown): boolean {
     const server = serverOf(text);
     if (server === null || this.#hubs.size >= MAX_HUBS) return false;
@@ -77,7 +77,7 @@ export class KnownHubs {
     return true;
   }
 
-  /** Adds hubs that another hub announced; an entry without the form `host:port` is ignored. New ones are on disk when it returns. */
+  /** Adds hubs that another hub announced. Entries without the form `host:port` are ignored. New hubs are on disk on return. */
   add(names: unknown): void {
     if (!Array.isArray(names)) return;
     const added = names.filter((name) => this.#take(name));
@@ -86,7 +86,7 @@ export class KnownHubs {
     this.#save();
   }
 
-  /** A hub reported its country, which the file has from the next time on that it is written. */
+  /** Records the country of a hub. The file gets it at its next write. */
   heard(server: HostPort, country: string): void {
     const known = this.#hubs.get(joinHostPort(server));
     if (known) known.country = country;

@@ -1,7 +1,7 @@
 /**
- * Notices a hub that no longer advances while another one does. When no block header came for some minutes, other hubs are
- * asked for their tips; headers of a better chain are checked and taken in, and the hub of the moment has to reach them.
- * lbry-sdk stays with such a hub. Compare Bitcoin Core net_processing.cpp `CheckForStaleTipAndEvictPeers`.
+ * Detects a hub that no longer advances while another one does. Without a new block header for some minutes, other hubs are
+ * asked for their tips. Headers of a better chain are checked and accepted, and the hub in use must reach them. lbry-sdk
+ * stays with such a hub. Compare Bitcoin Core net_processing.cpp `CheckForStaleTipAndEvictPeers`.
  */
 import type { HostPort } from '../../../util/network/hostPort.js';
 import { joinHostPort } from '../../../util/network/hostPort.js';
@@ -10,31 +10,31 @@ import { HubGone, HubLie } from './hubErrors.js';
 import type { HubSession } from './hubSession.js';
 
 export interface StaleTipTimes {
-  /** The tip is stale when no header came for so long. */
+  /** Time without a new header after which the tip is stale. */
   readonly staleMs: number;
-  /** Between two rounds of questions while it is. */
+  /** Pause between two rounds of requests while the tip is stale. */
   readonly checkMs: number;
 }
 
-/** Two block intervals of the main chain; a round a minute. Arbitrary. */
+/** Two block intervals of the main chain, and one round per minute. Arbitrary. */
 export const STALE_TIP_TIMES: StaleTipTimes = { staleMs: 300_000, checkMs: 60_000 };
 
-/** Hubs that are asked in one round. */
+/** Number of hubs per round. */
 const HUBS_A_ROUND = 3;
 
 export interface StaleTipPort {
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** The hub of the moment; null without one. */
+  /** The hub in use; null without one. */
   session(): HubSession | null;
-  /** Hubs that may be asked beside it. */
+  /** Other hubs that may be asked. */
   others(): readonly HostPort[];
   /** Throws `HubGone`, `HubLie`. */
   open(server: HostPort): Promise<HubSession>;
-  /** Takes in the headers of a hub if its chain is better than the one known; resolves to whether it is. */
+  /** Accepts the headers of a hub if its chain is better than the known one. Resolves to whether it is. */
   leads(session: HubSession): Promise<boolean>;
-  /** Compares the hub of the moment with the best chain again. */
+  /** Compares the hub in use with the best chain again. */
   follow(session: HubSession): Promise<unknown>;
-  /** The hub is asked last for a while. */
+  /** Moves a hub to the end of the order for a while. */
   distrust(server: HostPort): void;
 }
 
@@ -59,7 +59,7 @@ export class StaleTipCheck {
     this.#timer = setInterval(() => this.#tick(), this.#times.checkMs).unref();
   }
 
-  /** A header came, or another hub is used. */
+  /** Resets the timer after a new header or a change of the hub. */
   advanced(): void {
     this.#advancedMs = performance.now();
   }
@@ -88,7 +88,7 @@ export class StaleTipCheck {
       const server = others[this.#next++ % others.length]!;
       if (!(await this.#leads(server))) continue;
       this.#port.log.info(`The hub ${joinHostPort(server)} has blocks that the hub ${name} did not show`);
-      // Where it does not reach them in the time that a hub has for that it is left.
+      // The hub in use is replaced if it does not reach the better headers in time.
       if (current.isOpen)
         await this.#port.follow(current).catch((error: unknown) => current.end(error as Error));
       return;
@@ -98,7 +98,7 @@ export class StaleTipCheck {
   async #leads(server: HostPort): Promise<boolean> {
     try {
       const session = (this.#asked = await this.#port.open(server));
-      // What it tells by itself is not used: it is asked once.
+      // Notifications of this hub are ignored: it is used for one request.
       session.listen({ notified: () => undefined, ended: () => undefined });
       if (this.#isStopped) session.end(new HubGone('The daemon is stopping'));
       try {

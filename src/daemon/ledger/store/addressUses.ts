@@ -1,21 +1,24 @@
 /**
- * Which addresses were ever used. What their histories have says so only as long as a hub reports it: a transaction that is
- * not in the histories of the moment may come back, and one that a hub was asked to take may come though it never said so.
- * An address to which such a one pays is not given out again.
+ * Tracks which addresses were ever used. A history shows a use only while a hub reports it. A transaction outside the
+ * present histories may return, and a broadcast may be accepted without a response. An address paid by such a transaction is
+ * not reused.
  */
 import type { Filing } from './filing.js';
 import type { Statements } from '../../../sqlite/statements.js';
 
-/** Such transactions that are remembered of an address, lest a hub that reports ever new ones fills the disk. Arbitrary. */
+/**
+ * Maximum number of former transactions stored per address, so that a hub that reports ever new ones cannot fill the disk.
+ * Arbitrary.
+ */
 const MAX_FORMER = 1000;
 
-/** Transactions that use or used the address `a`, each once. */
+/** Number of distinct transactions that use or used the address `a`. */
 export const USES = 'a.used_times + (SELECT count(*) FROM former_use AS f WHERE f.address = a.id)';
 
 /** Whether the address `a` was ever used. */
 export const IS_USED = '(a.used_times > 0 OR EXISTS (SELECT 1 FROM former_use AS f WHERE f.address = a.id))';
 
-/** Has just room for one more. */
+/** Condition that one more former transaction fits. */
 const HAS_ROOM = `(SELECT count(*) FROM former_use WHERE address = ?1) < ${MAX_FORMER}`;
 
 export interface SentTransaction {
@@ -32,7 +35,7 @@ export class AddressUses {
     this.#filing = filing;
   }
 
-  /** A transaction is in the history of the address no more. */
+  /** Records that a transaction left the history of the address. */
   left(address: number, tx: number): void {
     this.#statements.run(
       `INSERT OR IGNORE INTO former_use SELECT ?1, txid FROM tx WHERE id = ?2 AND ${HAS_ROOM}`,
@@ -41,7 +44,7 @@ export class AddressUses {
     );
   }
 
-  /** Transactions came into the history of the address: they count there. */
+  /** Records that transactions entered the history of the address, so that they count there. */
   came(address: number): void {
     this.#statements.run(
       `DELETE FROM former_use WHERE address = ?1 AND EXISTS (
@@ -50,7 +53,7 @@ export class AddressUses {
     );
   }
 
-  /** A hub is about to be asked to take it. */
+  /** Records a transaction before its broadcast. */
   noteSending({ txid, raw }: SentTransaction): void {
     for (const address of this.#filing.ownAddresses(txid, raw)) {
       this.#statements.run(`INSERT OR IGNORE INTO former_use SELECT ?1, ?2 WHERE ${HAS_ROOM}`, address, txid);
@@ -58,7 +61,7 @@ export class AddressUses {
     }
   }
 
-  /** Certainly not accepted by any hub. */
+  /** Removes a transaction that no hub can have accepted. */
   forgetSending({ txid, raw }: SentTransaction): void {
     for (const address of this.#filing.ownAddresses(txid, raw))
       this.#statements.run('DELETE FROM former_use WHERE address = ? AND txid = ?', address, txid);

@@ -1,4 +1,4 @@
-/** Questions about coins that may pay: what they are worth, which amounts there are, which coins have an amount. */
+/** Queries about spendable coins: totals, amounts, and the coins of an amount. */
 import type { SqlValue } from '../../../sqlite/sqliteProvider.js';
 import type { CoinAmount, CoinFilter, CoinTotals } from '../ledgerDatabase.js';
 import { SPENDABLE_TXO_TYPES } from '../txoQuery.js';
@@ -6,11 +6,11 @@ import type { Owners } from './owners.js';
 import type { Statements } from '../../../sqlite/statements.js';
 import { among, ORDERS, txoCondition } from './txoSql.js';
 
-/** The condition of the index, word by word: SQLite takes it only then. */
+/** Condition of the partial index. SQLite uses the index only for the identical text. */
 const COINS =
   'FROM txo INDEXED BY txo_coin WHERE txo.spent_by IS NULL AND txo.is_reserved = 0 AND txo.txo_type IN (0, 4)';
 
-/** Amounts that are read at once. Arbitrary. */
+/** Number of amounts per query. Arbitrary. */
 const AMOUNTS_AT_ONCE = 2048;
 
 const confirmed = ({ isConfirmed }: CoinFilter): string => (isConfirmed ? 'AND txo.height > 0' : '');
@@ -25,8 +25,8 @@ export class CoinReads {
   }
 
   /**
-   * Coins in one text, which is made and crosses to another thread quickly: of each the number, that of its transaction,
-   * amount, height, and whether it is verified (0 unless proofs are asked for), with blanks between all of them.
+   * All coins in one text, which is fast to create and to pass to another thread. Each coin has its number, transaction
+   * number, amount, height and verified flag (0 unless proofs are requested), all separated by blanks.
    */
   coins(accountIds: readonly string[], withProofs: boolean): string {
     const { sql, values } = txoCondition(
@@ -64,13 +64,13 @@ export class CoinReads {
     };
   }
 
-  /** Owner by owner, since SQLite would sort those of several together: their answers so far are merged. */
+  /** Queries each owner separately and merges the results, because SQLite would sort the rows of several owners. */
   coinAmounts(filter: CoinFilter, belowDewies: bigint | null): CoinAmount[] {
     const counts = new Map<bigint, number>();
     let told = 0n;
     for (const owner of this.#owners.of(filter.accountIds)) {
       const values: SqlValue[] = belowDewies === null ? [] : [belowDewies];
-      // In one text, which is made far more quickly than rows.
+      // One text, which is much faster to create than rows.
       const row = this.#statements.get(
         `SELECT group_concat(line, ' ') AS lines FROM (
           SELECT txo.amount || ' ' || count(*) AS line ${COINS} AND txo.owner = ${owner} ${confirmed(filter)}
@@ -110,7 +110,7 @@ export class CoinReads {
     const numbers: number[] = [];
     const asked = new Set<number>();
     for (const accountId of filter.accountIds) {
-      // What several accounts share is the first one's.
+      // A coin of several accounts counts for the first one.
       const owners = this.#owners.of([accountId]).filter((owner) => !asked.has(owner));
       for (const owner of owners) asked.add(owner);
       if (owners.length === 0 || numbers.length === count) continue;

@@ -1,8 +1,8 @@
 /**
- * Puts transactions into the tables and takes them out. Outputs are kept that pay a key hash and are of an account or of a
- * transaction that spends an account's; those to a script hash only of the latter. In whatever order transactions and
- * addresses come, the rows end the same: what a new row means to its neighbours is worked out when it comes.
- * Source of what is kept: lbry-sdk lbry/wallet/database.py `_transaction_io`.
+ * Adds transactions to the tables and removes them. Stored outputs pay a key hash and belong to an account, or are part of a
+ * transaction that spends an account's output. Outputs to a script hash are stored only in the latter case. The rows do not
+ * depend on the order of arrival: each new row updates the related rows. Source of the rule: lbry-sdk
+ * lbry/wallet/database.py `_transaction_io`.
  */
 import { isNullOutPoint, formatOutPoint, parseTransaction } from '../../../primitives/transaction.js';
 import type { Transaction } from '../../../primitives/transaction.js';
@@ -14,7 +14,7 @@ import { sortKey } from './schema.js';
 import { bufferOf, type Statements } from '../../../sqlite/statements.js';
 import { transactionFacts, type OutputFacts } from './txoFacts.js';
 
-/** A transaction as the ledger has checked it. */
+/** A transaction checked by the ledger. */
 export interface FiledTransaction {
   /** 32 bytes, wire order. */
   readonly txid: Uint8Array;
@@ -26,14 +26,14 @@ export interface FiledTransaction {
 
 const DAY_SEC = 86_400;
 
-/** The day of the estimated time of a block, in days since 1970-01-01. */
+/** Day of the estimated block time, in days since 1970-01-01. */
 export function dayOfHeight(height: number): number | null {
   const timeSec = estimatedTimeSec(height);
   return timeSec === null ? null : Math.floor(timeSec / DAY_SEC);
 }
 
 interface Spending {
-  /** Owners of what is spent, by whether their coins are. */
+  /** Owners of the spent outputs. */
   readonly owners: ReadonlySet<number>;
   readonly firstOwner: number;
 }
@@ -43,7 +43,7 @@ const INSERT_TXO = `
     claim_id, claim_name, has_source, channel_id, reposted_claim_id)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** A confirmed spender counts before one that waits. */
+/** A confirmed spender takes precedence over an unconfirmed one. */
 const SPENDER = `
   SELECT txi.tx AS tx FROM txi JOIN tx ON tx.id = txi.tx WHERE txi.prev = ?
   ORDER BY tx.height > 0 DESC, tx.id LIMIT 1`;
@@ -60,12 +60,12 @@ export class Filing {
     this.#ledger = ledger;
   }
 
-  /** Counts transactions that got another place, or went: what was read of them before may be otherwise. */
+  /** Number of transactions that were moved or removed. Data read before a change of this number may be outdated. */
   get moves(): number {
     return this.#moves;
   }
 
-  /** The number of an address, a new one where it is not known. */
+  /** Database number of an address, which is created if unknown. */
   addressId(text: string): number {
     const known = this.#statements.get('SELECT id FROM address WHERE text = ?', text);
     if (known) return known['id'] as number;
@@ -77,7 +77,7 @@ export class Filing {
     return (row?.['owner'] as number | undefined) ?? NOBODY;
   }
 
-  /** Numbers of the accounts' addresses to which a transaction pays. */
+  /** Numbers of the accounts' addresses that a transaction pays. */
   ownAddresses(txid: Uint8Array, raw: Uint8Array): Set<number> {
     const numbers = new Set<number>();
     for (const { address, paysKeyHash } of transactionFacts(this.#parse(raw), txid, this.#ledger).outputs) {
@@ -94,8 +94,7 @@ export class Filing {
   }
 
   /**
-   * Puts transactions in, or gives those that are there their new height; a proof is only taken away by a rewind. Answers
-   * their numbers.
+   * Stores transactions, or updates the height of known ones. Only a rewind removes a proof. Returns their numbers.
    */
   save(transactions: readonly FiledTransaction[]): number[] {
     const numbers = transactions.map((one) => this.#row(one));
@@ -148,7 +147,10 @@ export class Filing {
     return number;
   }
 
-  /** Goes through a transaction's inputs and outputs again, and through those that spend what turns out to be an account's. */
+  /**
+   * Updates the rows of a transaction's inputs and outputs, and those of its spenders where an output turns out to be an
+   * account's.
+   */
   file(number: number, parsed?: Transaction): void {
     const waiting = [number];
     const done = new Set<number>();
@@ -159,7 +161,7 @@ export class Filing {
     }
   }
 
-  /** Answers the transactions that spend an output whose owner came out different from before. */
+  /** Returns the transactions that spend an output whose owner changed. */
   #fileOne(number: number, parsed?: Transaction): number[] {
     const row = this.#statements.get('SELECT txid, raw, height, sort_key FROM tx WHERE id = ?', number)!;
     const txid = bufferOf(row['txid']);
@@ -233,7 +235,7 @@ export class Filing {
     );
   }
 
-  /** Marks what the transaction spends. */
+  /** Marks the outputs that the transaction spends. */
   #spend(number: number): Spending {
     const owners = new Set<number>();
     let firstOwner = NOBODY;
@@ -258,7 +260,7 @@ export class Filing {
     );
   }
 
-  /** A coin that is spent needs no reservation any more: should its spender vanish, it is free. */
+  /** A spent coin loses its reservation. If its spender is removed, it is free. */
   #markSpent(id: number, outPoint: Buffer): number | null {
     const spender = (this.#statements.get(SPENDER, outPoint)?.['tx'] as number | undefined) ?? null;
     this.#statements.run(
@@ -287,7 +289,7 @@ export class Filing {
         );
   }
 
-  /** Takes a transaction out; what it spent is unspent again. */
+  /** Removes a transaction; the outputs that it spent become unspent. */
   remove(number: number): void {
     this.#moves++;
     const prevs = this.#statements
@@ -302,13 +304,13 @@ export class Filing {
     }
   }
 
-  /** Accounts that a transaction concerns. */
+  /** Accounts affected by a transaction. */
   accountsOf(number: number): string[] {
     const owners = this.#statements.all('SELECT owner FROM tx_owner WHERE tx = ?', number);
     return [...new Set(owners.flatMap(({ owner }) => this.#owners.names(owner as number)))];
   }
 
-  /** Gives an address to an account besides those that have it, and goes through what concerns it again. */
+  /** Adds an account to the owners of an address, and updates the related transactions. */
   own(address: number, account: number): void {
     const before = this.#statements.number('SELECT owner FROM address WHERE id = ?', address);
     const owner = this.#owners.with(before, account);

@@ -1,6 +1,6 @@
 /**
- * Addresses, their histories and their keys in the tables: what synchronization writes.
- * A status is the hub's digest of an address's history; null is that of an empty one.
+ * Tables of addresses, their histories and keys, as written by the synchronization. A status is the hub's digest of an
+ * address's history; null for an empty one.
  */
 import { IS_USED, type AddressUses } from './addressUses.js';
 import type { Filing, FiledTransaction } from './filing.js';
@@ -20,11 +20,11 @@ export interface NewKey {
 export interface HistoryUpdate {
   readonly address: string;
   readonly status: string | null;
-  /** 32 bytes each, behind one another; all of them saved. */
+  /** Concatenated txids of 32 bytes each; all of these transactions are stored. */
   readonly txids: Uint8Array;
 }
 
-/** A transaction that a call put in, changed or took out. */
+/** A transaction that a call added, changed or removed. */
 export interface ChangedTransaction {
   readonly txid: Buffer;
   readonly accountIds: readonly string[];
@@ -36,9 +36,9 @@ export interface AddressStatus {
 }
 
 export interface ChainEnd {
-  /** -1 where the chain has no address. */
+  /** Last index; -1 if the chain has no address. */
   readonly lastIndex: number;
-  /** Addresses at the end that were never used. */
+  /** Number of unused addresses at the end. */
   readonly unused: number;
 }
 
@@ -51,7 +51,7 @@ export interface KnownTransaction {
 
 const TXID_BYTES = 32;
 
-/** Digits in the form of SQLite's `hex`. */
+/** Txids as digits in the form of SQLite's `hex`. */
 function digitsOf(txids: Uint8Array): string[] {
   const { buffer, byteOffset, byteLength } = txids;
   const digits = Buffer.from(buffer, byteOffset, byteLength).toString('hex').toUpperCase();
@@ -59,7 +59,7 @@ function digitsOf(txids: Uint8Array): string[] {
   return Array.from({ length: byteLength / TXID_BYTES }, (_, n) => digits.slice(n * width, (n + 1) * width));
 }
 
-/** The status of an address whose history must be asked for again: no digest is like it. */
+/** Status of an address whose history must be requested again. It equals no digest. */
 export const STALE_STATUS = 'stale';
 
 export class Histories {
@@ -77,7 +77,7 @@ export class Histories {
     this.#lines = new HistoryLines(statements, filing);
   }
 
-  /** What was written is undone. */
+  /** Drops cached data after a rollback. */
   forget(): void {
     this.#lines.forget();
   }
@@ -123,7 +123,7 @@ export class Histories {
     return rows.map(({ text, status }) => ({ address: text as string, status: status as string | null }));
   }
 
-  /** Statuses of the addresses that belong to an account; others are omitted. */
+  /** Statuses of those addresses that belong to an account. */
   statusesOf(addresses: readonly string[]): AddressStatus[] {
     const rows = this.#statements.all(
       'SELECT text, status FROM address WHERE owner <> 0 AND text IN (SELECT value FROM json_each(?))',
@@ -132,7 +132,7 @@ export class Histories {
     return rows.map(({ text, status }) => ({ address: text as string, status: status as string | null }));
   }
 
-  /** The chains that have one of the addresses. */
+  /** Key chains with at least one of the addresses. */
   chainsOf(addresses: readonly string[]): { accountId: string; chain: number }[] {
     const rows = this.#statements.all(
       `SELECT DISTINCT aa.account, aa.chain FROM address a JOIN account_address aa ON aa.address = a.id
@@ -161,8 +161,8 @@ export class Histories {
   }
 
   /**
-   * The places of those in another history of an address that its history as it stands does not have at their heights, those in
-   * blocks verified. `txids` are 32 bytes each, behind one another.
+   * Indexes of the entries of another history that the stored history of the address lacks at their heights; entries in
+   * blocks must also be verified. `txids` are concatenated, 32 bytes each.
    */
   unlike(address: string, txids: Uint8Array, heights: Int32Array): number[] {
     const known = new Set(this.#linesOf(address));
@@ -175,8 +175,8 @@ export class Histories {
   }
 
   /**
-   * A verified transaction of an address's history as it stands that another history does not have at its height; null if
-   * there is none. `txids` are 32 bytes each, behind one another.
+   * A verified transaction of the stored history that another history lacks at its height; null if there is none. `txids`
+   * are concatenated, 32 bytes each.
    */
   missingFrom(
     address: string,
@@ -195,9 +195,9 @@ export class Histories {
   }
 
   /**
-   * What addresses' histories are; a transaction that is in none any more goes, except for those of `kept`. Answers who is
-   * concerned by the transactions `changed`, which transactions went, and the addresses whose histories are stale since
-   * something was kept in them.
+   * Stores the histories of addresses. Transactions that are in no history any more are removed, except for those of `kept`.
+   * Returns the affected accounts of the `changed` transactions, the removed transactions, and the addresses whose histories
+   * are stale because of a kept transaction.
    */
   saveHistories(
     updates: readonly HistoryUpdate[],
@@ -218,8 +218,8 @@ export class Histories {
   }
 
   /**
-   * Writes down statuses that are those of histories as they stand, so that no one need ask for these. Those of `kept` need
-   * not be shown yet, and a history with such ones stays `stale`. Answers which of `awaited` are `shown`, too.
+   * Stores statuses that match the present histories, so that these need not be requested. Transactions of `kept` may be
+   * missing on the hub; a history with such ones stays `stale`. Also returns which of `awaited` are `shown`.
    */
   agree(
     statuses: readonly AddressStatus[],
@@ -252,7 +252,7 @@ export class Histories {
     return this.#statements.get(sql, address, txid) !== undefined;
   }
 
-  /** Takes out what waits and is in no history: it was saved, and the history that reported it was not. */
+  /** Removes unconfirmed transactions that are in no history. They were stored, but the history that reported them was not. */
   removeUnlisted(): void {
     const rows = this.#statements.all(
       'SELECT id FROM tx WHERE height <= 0 AND NOT EXISTS (SELECT 1 FROM history h WHERE h.tx = tx.id)',
@@ -270,8 +270,8 @@ export class Histories {
   }
 
   /**
-   * What a history begins with as before stays untouched: of thousands of transactions a few are new. Whether something was
-   * kept that the hub does not report.
+   * Updates a history. The unchanged beginning is not touched, since of thousands of transactions only a few are new.
+   * Returns whether a transaction was kept that the hub does not report.
    */
   #replace(update: HistoryUpdate, dropped: Set<number>, kept: ReadonlySet<number | null>): boolean {
     const row = this.#statements.get('SELECT id FROM address WHERE text = ?', update.address);
@@ -315,15 +315,15 @@ export class Histories {
     );
   }
 
-  /** A transaction that was filed before the address was an account's. */
+  /** Updates a transaction that was stored before the address belonged to an account. */
   #fileAgain(tx: number, address: number): void {
     const sql = 'SELECT tx.filed_at < address.owned_at FROM tx, address WHERE tx.id = ? AND address.id = ?';
     if (this.#statements.number(sql, tx, address) === 1) this.#filing.file(tx);
   }
 
   /**
-   * A transaction of our own that a hub has taken: it joins the histories of its addresses at once. Answers besides the
-   * addresses whose histories must be asked for again.
+   * Stores an own transaction that a hub has accepted, and adds it to the histories of its addresses. Also returns the
+   * addresses whose histories must be requested again.
    */
   saveBroadcast(transaction: FiledTransaction): ChangedTransaction & { addresses: string[] } {
     const [number] = this.#filing.save([transaction]);
@@ -352,14 +352,13 @@ export class Histories {
       addresses.push(text as string);
     }
     const accountIds = this.#filing.accountsOf(number!);
-    // Without an account it would stay for ever.
+    // Without an account the transaction would never be removed.
     if (accountIds.length === 0) this.#filing.remove(number!);
     return { txid: Buffer.from(transaction.txid), accountIds, addresses };
   }
 
   /**
-   * Transactions above the height are in no block for the time being. Answers the addresses whose histories must be asked for
-   * again.
+   * Makes transactions above the height unconfirmed. Returns the addresses whose histories must be requested again.
    */
   rewind(height: number): string[] {
     this.#lines.forget();

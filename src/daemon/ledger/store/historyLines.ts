@@ -1,15 +1,15 @@
 /**
- * Histories of addresses as they stand, read from the tables: those read last are kept, and of long ones the hash of what is in
- * blocks, so that it is seen at little cost whether a hub's status is that of a history with a few more transactions at its end.
+ * Stored histories of addresses, read from the tables with a cache. For long histories the cache has the hash over the
+ * confirmed part, so that a hub's status is cheaply compared with the history plus a few new transactions.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { hashToHex } from '../../../util/bytes.js';
 import type { Filing } from './filing.js';
 import type { Statements } from '../../../sqlite/statements.js';
 
-/** Lines that are kept, about a hundred bytes each. Arbitrary. */
+/** Maximum number of cached lines, about 100 bytes each. Arbitrary. */
 const MAX_LINES = 100_000;
-/** Hashes that are kept, about a thousand bytes each. Arbitrary. */
+/** Maximum number of cached hashes, about 1000 bytes each. Arbitrary. */
 const MAX_HASHES = 1000;
 
 /** Digest state over the confirmed prefix of a history. */
@@ -18,7 +18,7 @@ interface Settled {
   readonly hash: Hash;
 }
 
-/** How a status fits a history: of all of it, or of all except the last ones, which a hub need not show yet. */
+/** How a status matches a history: all of it, or all except the last transactions, which a hub need not show yet. */
 export type Agreement = 'whole' | 'without-last' | null;
 
 interface Line {
@@ -42,7 +42,7 @@ export class HistoryLines {
   readonly #lines = new Map<number, readonly string[]>();
   readonly #settled = new Map<number, Settled>();
   #lineCount = 0;
-  /** Changed transactions that affect cached data. */
+  /** Number of transaction changes that affect cached data. */
   #moves = 0;
 
   constructor(statements: Statements, filing: Filing) {
@@ -51,8 +51,8 @@ export class HistoryLines {
   }
 
   /**
-   * The history of an address, by its number, a line for each transaction: the digits of its hash as `hex` of SQLite writes
-   * them, its height, whether it is verified.
+   * History of an address, by its number. Each line has the txid in the form of SQLite's `hex`, the height, and the verified
+   * flag.
    */
   of(address: number): readonly string[] {
     this.#lookForMoves();
@@ -77,7 +77,7 @@ export class HistoryLines {
     return lines ? lines.split(' ') : [];
   }
 
-  /** The history of an address is another one from a place on. */
+  /** Records that the history of an address changed from an index on. */
   changed(address: number, from: number): void {
     this.#lineCount -= this.#lines.get(address)?.length ?? 0;
     this.#lines.delete(address);
@@ -101,7 +101,7 @@ export class HistoryLines {
     this.forget();
   }
 
-  /** `kept` are the digits of transactions that a hub need not show yet. */
+  /** Compares a status with the stored history. `kept` has the txids, as digits, of transactions that a hub need not show yet. */
   agreement(address: number, status: string | null, kept: ReadonlySet<string>): Agreement {
     this.#lookForMoves();
     const settled = this.#settled.get(address) ?? { count: 0, hash: createHash('sha256') };
@@ -109,7 +109,7 @@ export class HistoryLines {
     const firstWaiting = lines.findIndex(({ isVerified }) => !isVerified);
     const waiting = firstWaiting < 0 ? [] : lines.slice(firstWaiting);
     const { count, hash } = this.#settle(address, settled, lines.slice(0, lines.length - waiting.length));
-    // What is in a block is to be proven first.
+    // Confirmed transactions must be proven first.
     if (waiting.some(({ height }) => height > 0)) return null;
     const going = hash.copy();
     const certain = waiting.findLastIndex(({ digits }) => !kept.has(digits)) + 1;
@@ -122,7 +122,7 @@ export class HistoryLines {
     }
   }
 
-  /** Keeps the hash of more that is in blocks. */
+  /** Extends the cached hash by further confirmed transactions. */
   #settle(address: number, { count, hash }: Settled, more: readonly Line[]): Settled {
     const settled = { count: count + more.length, hash: hash.copy() };
     if (more.length > 0) settled.hash.update(more.map(statusText).join(''), 'latin1');

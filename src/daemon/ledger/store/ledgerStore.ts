@@ -24,7 +24,7 @@ export interface StoreOptions {
   readonly ledgerId: LedgerId;
 }
 
-/** Answers that are remembered. Arbitrary. */
+/** Maximum number of cached results. Arbitrary. */
 const MAX_ANSWERS = 256;
 
 export class LedgerStore {
@@ -55,7 +55,7 @@ export class LedgerStore {
     this.#txos.markLeftReservations();
   }
 
-  /** Answers cached until the next write. */
+  /** Results cached until the next write. */
   #remembered<T>(name: string, args: readonly unknown[], answer: () => T): T {
     const key = `${name} ${JSON.stringify(args)}`;
     if (this.#answers.has(key)) return this.#answers.get(key) as T;
@@ -65,7 +65,7 @@ export class LedgerStore {
     return result;
   }
 
-  /** What was abandoned may have numbered accounts, and read histories. */
+  /** A rolled-back write may have changed the cached account numbers and histories. */
   #write<T>(task: () => T): T {
     this.#answers.clear();
     try {
@@ -127,7 +127,7 @@ export class LedgerStore {
     return this.#reserve(() => this.#txos.reserveCoins(candidates));
   }
 
-  /** Null if not all could be reserved. */
+  /** Runs a reservation; null if not all coins could be reserved. */
   #reserve<T>(task: () => T): T | null {
     try {
       return this.#write(task);
@@ -145,7 +145,7 @@ export class LedgerStore {
     this.#write(() => this.#txos.releaseAll(accountIds));
   }
 
-  /** Releases what an earlier run reserved and did not spend. */
+  /** Releases the reservations that an earlier run left unspent. */
   releaseLeft(): void {
     this.#write(() => this.#txos.releaseLeft());
   }
@@ -226,12 +226,12 @@ export class LedgerStore {
     this.#write(() => this.#histories.removeUnlisted());
   }
 
-  /** A hub is about to be asked to take a transaction of ours. */
+  /** Records an own transaction before its broadcast. */
   noteSending(transaction: SentTransaction): void {
     this.#write(() => this.#uses.noteSending(transaction));
   }
 
-  /** Certainly not accepted by any hub. */
+  /** Removes a transaction that no hub can have accepted. */
   forgetSending(transaction: SentTransaction): void {
     this.#write(() => this.#uses.forgetSending(transaction));
   }

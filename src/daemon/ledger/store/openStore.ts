@@ -1,4 +1,4 @@
-/** The ledger's database from outside of its thread. */
+/** Client side of the ledger's database thread. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { daemonThread } from '../../base/threadCalls.js';
 import type { CoinCandidate, LedgerDatabase } from '../ledgerDatabase.js';
@@ -7,14 +7,14 @@ import type { LedgerStore, StoreOptions } from './ledgerStore.js';
 
 type Calls = Omit<LedgerStore, 'close' | 'notice' | keyof LedgerDatabase>;
 
-/** What synchronization uses besides. */
+/** Further methods that the synchronization uses. */
 export type LedgerStorePort = LedgerDatabase & {
   readonly [Name in keyof Calls]: (...args: Parameters<Calls[Name]>) => Promise<ReturnType<Calls[Name]>>;
 } & { close(): Promise<void> };
 
 type Send = (method: string, args: readonly unknown[]) => Promise<unknown>;
 
-/** Bytes come from another thread as plain arrays. */
+/** Converts byte arrays from another thread to buffers. */
 function withBuffers(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (Array.isArray(value)) {
@@ -28,7 +28,7 @@ function withBuffers(value: unknown): unknown {
 }
 
 const COIN_FIELDS = 5;
-/** Characters that are taken apart at once. */
+/** Number of characters that are parsed at once. */
 const PIECE = 65_536;
 
 /** Reads the text of `CoinReads.coins`. */
@@ -106,7 +106,7 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   ]);
   return {
     ...(Object.fromEntries(calls) as LedgerStorePort),
-    // Members that are computed do not come along to another thread.
+    // Getters are not copied to another thread.
     reserve: async (outPoints) => (await send('reserve', [plain(outPoints)])) as boolean,
     release: async (outPoints) => void (await send('release', [plain(outPoints)])),
     spendable: async (accountIds, withProofs = false) =>
@@ -115,7 +115,7 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   };
 }
 
-/** The database in this very thread: for tests. */
+/** Runs the database in this thread; for tests. */
 export function storeInThread(store: LedgerStore): LedgerStorePort {
   const calls = store as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
   return portOf(
@@ -125,8 +125,8 @@ export function storeInThread(store: LedgerStore): LedgerStorePort {
 }
 
 /**
- * Opens the database in a thread. Calls fail, saying why, where it cannot be opened; `warn` gets a text where the file had to
- * be rebuilt.
+ * Opens the database in a thread. If it cannot be opened, calls fail with the reason. `warn` gets a message if the file had
+ * to be rebuilt.
  */
 export function openStore(options: StoreOptions, warn: (text: string) => void): LedgerStorePort {
   const thread = daemonThread({

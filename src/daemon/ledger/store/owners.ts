@@ -1,6 +1,6 @@
 /**
- * Who has an address: accounts by number, and sets of accounts by number, so that "mine" is a comparison of numbers. Most
- * addresses are of one account; those of several (one key in two wallets) have a set of their own.
+ * Owners of addresses. Accounts and sets of accounts have numbers, so that "mine" is a comparison of numbers. Most addresses
+ * belong to one account; an address of several (one key in two wallets) has its own set.
  */
 import type { Statements } from '../../../sqlite/statements.js';
 
@@ -19,7 +19,7 @@ export class Owners {
     this.load();
   }
 
-  /** Reads again what the tables say, as after a transaction that was abandoned. */
+  /** Reloads the tables, for example after a rolled-back transaction. */
   load(): void {
     this.#accounts.clear();
     this.#names.clear();
@@ -35,7 +35,7 @@ export class Owners {
     }
   }
 
-  /** The number of an account, a new one where it is not known. */
+  /** Number of an account, which is created if unknown. */
   account(name: string): number {
     const known = this.#accounts.get(name);
     if (known !== undefined) return known;
@@ -45,7 +45,7 @@ export class Owners {
     return id;
   }
 
-  /** The numbers of those that are known. */
+  /** Numbers of the known accounts among these names. */
   known(names: readonly string[]): number[] {
     return names.flatMap((name) => this.#accounts.get(name) ?? []);
   }
@@ -54,12 +54,12 @@ export class Owners {
     return this.#names.get(account)!;
   }
 
-  /** Names of a set's accounts. */
+  /** Names of the accounts in a set. */
   names(owner: number): string[] {
     return (this.#sets.get(owner) ?? []).map((account) => this.#names.get(account)!);
   }
 
-  /** The set with that account besides. */
+  /** The set extended by that account. */
   with(owner: number, account: number): number {
     const set = this.#sets.get(owner) ?? [];
     if (set.includes(account)) return owner;
@@ -72,7 +72,7 @@ export class Owners {
     return id;
   }
 
-  /** All sets in which one of the accounts is. */
+  /** All sets that contain one of the accounts. */
   of(names: readonly string[]): number[] {
     const accounts = new Set(this.known(names));
     return [...this.#sets].filter(([, set]) => set.some((one) => accounts.has(one))).map(([id]) => id);

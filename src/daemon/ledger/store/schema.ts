@@ -1,38 +1,38 @@
 /**
- * The tables of the ledger's database, and opening it: a file of another version, of another chain or a damaged one is
- * rebuilt, since all that is in it comes from the chain again. A damaged one is quarantined, also where that was found while
- * it was in use.
+ * Schema of the ledger's database, and its opening. A file of another version or chain, or a damaged one, is rebuilt, since
+ * all its data comes from the chain. A damaged file is quarantined, even if the damage was found during use.
  */
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { SqliteDatabase, SqliteProvider } from '../../../sqlite/sqliteProvider.js';
 import { sqliteFileError } from '../../../sqlite/sqliteFileError.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
-/** Version of the tables and their contents. */
+/** Version of the schema and its contents. */
 const VERSION = 3;
-/** The same but for `former_use`. */
+/** Version without the table `former_use`. */
 const WITHOUT_FORMER_USES = 2;
 
-/** Heights of blocks are lower; what waits in the mempool sorts above them all. */
+/** Sort rank of the mempool, above all block heights. */
 const MEMPOOL_RANK = 2 ** 30;
-/** Places in a block are lower. */
+/** Exclusive upper limit of positions in a block. */
 const POSITIONS = 2 ** 21;
 
-/** Lists are in descending order of this: the mempool first, in it confirmed inputs first, then height and place. */
+/** Descending sort key of lists: mempool first (those with confirmed inputs before others), then height and position. */
 export function sortKey(height: number, position: number): number {
   const rank = height > 0 ? height : height >= -1 ? MEMPOOL_RANK + height : 0;
   return rank * POSITIONS + Math.max(0, position);
 }
 
-/** Transactions that are not in an address's history, and may come (back) into it. */
+/** Table of transactions that are not in an address's history but may enter or return. */
 const FORMER_USE = `
   CREATE TABLE former_use (address INTEGER NOT NULL, txid BLOB NOT NULL, PRIMARY KEY (address, txid)) WITHOUT ROWID;
 `;
 
 /**
- * `owner` numbers a set of accounts that share an address; 0 is the empty set. Outputs repeat what lists filter and sort by
- * of their transactions. `prev` is an outpoint of 36 bytes. `is_reserved` is 2 where the reservation is of an earlier run.
- * `owned_at` counts the addresses that accounts got; `filed_at` is the count when a transaction was last gone through.
+ * `owner` is the number of a set of accounts that share an address; 0 is the empty set. Outputs copy the fields of their
+ * transactions by which lists filter and sort. `prev` is an outpoint of 36 bytes. `is_reserved` is 2 for a reservation of an
+ * earlier run. `owned_at` counts the additions of addresses to accounts; `filed_at` is that count at the last update of a
+ * transaction.
  */
 const TABLES = `
   CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -125,10 +125,13 @@ const TABLES = `
   CREATE INDEX txo_repost ON txo (reposted_claim_id) WHERE reposted_claim_id IS NOT NULL;
 `;
 
-/** Pages in memory. Arbitrary. */
+/** Size of the page cache. Arbitrary. */
 const CACHE_KIB = 16 << 10;
 
-/** With `synchronous` NORMAL a power failure may lose the last writes, which the chain has; the end of the process loses none. */
+/**
+ * With `synchronous` NORMAL a power failure may lose the last writes, which can be restored from the chain. A crash of the
+ * process loses none.
+ */
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
@@ -138,10 +141,10 @@ const PRAGMAS = `
 
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOT_A_DATABASE = 26;
-/** An extended code: the file ends before its pages do. */
+/** Extended error code for a truncated file. */
 const SQLITE_IOERR_SHORT_READ = 522;
 
-/** Whether the file, and not what was asked, is at fault. */
+/** Whether the error is caused by a damaged file and not by the query. */
 export function isCorruption(error: unknown): boolean {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   if (typeof code === 'number')
@@ -149,7 +152,7 @@ export function isCorruption(error: unknown): boolean {
   return error instanceof Error && /malformed|not a database/i.test(error.message);
 }
 
-/** Whether the file is of this version, or was brought to it, and of the chain. */
+/** Whether the file has this version, possibly after an upgrade, and this chain. */
 function isOurs(database: SqliteDatabase, chain: string): boolean {
   const version = database.prepare('PRAGMA user_version').get()!['user_version'];
   if (version !== VERSION && version !== WITHOUT_FORMER_USES) return false;
@@ -175,20 +178,20 @@ function remove(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
 }
 
-/** Lies beside a database that is to be quarantined at the next start. */
+/** Suffix of the marker file of a database to be quarantined at the next start. */
 const MARK = '.is-damaged';
 
-/** Has the next start set the file aside. Returns the message for the operator. */
+/** Marks the file for quarantine at the next start. Returns the message for the operator. */
 export function markCorrupt(path: string): string {
   try {
     writeFileSync(path + MARK, '');
   } catch {
-    // On a disk that cannot be written to the next start says so.
+    // If the disk is not writable, the next start reports that.
   }
   return `${path} is damaged. Start lbcnet again: the file is quarantined and rebuilt from a hub.`;
 }
 
-/** The message for the operator. A file that was quarantined before yields. */
+/** Quarantines the file and replaces an earlier quarantined one. Returns the message for the operator. */
 function quarantine(path: string): string {
   const aside = `${path}.damaged`;
   rmSync(aside, { recursive: true, force: true });
@@ -208,8 +211,8 @@ export interface OpenedStore {
 }
 
 /**
- * Opens the database of a chain; `chain` is distinguished by, for example its genesis block. Throws `EnvironmentError` where
- * the file cannot be opened.
+ * Opens the database of a chain. `chain` identifies the chain, for example by its genesis block. Throws `EnvironmentError`
+ * if the file cannot be opened.
  */
 export function openStoreFile(provider: SqliteProvider, path: string, chain: string): OpenedStore {
   try {

@@ -1,4 +1,4 @@
-/** Questions about transactions and addresses. Source: lbry-sdk lbry/wallet/database.py `get_transactions`, `get_addresses`. */
+/** Queries of transactions and addresses. Source: lbry-sdk lbry/wallet/database.py `get_transactions`, `get_addresses`. */
 import type { SqlRow, SqlValue } from '../../../sqlite/sqliteProvider.js';
 import type {
   AddressFilter,
@@ -51,7 +51,7 @@ export class TransactionReads {
     return { sql: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values };
   }
 
-  /** The owner, where only the transactions of one is asked for: they have an index of their own. */
+  /** The owner if the filter names only one, whose transactions have their own index; otherwise null. */
   #onlyOwner(filter: TransactionFilter): number | null {
     if (filter.accountIds === null || filter.txids || filter.purchasedClaimIds || filter.isPurchase === true)
       return null;
@@ -115,7 +115,7 @@ export class TransactionReads {
     });
   }
 
-  /** The outputs that are kept, in their order. */
+  /** The stored outputs in order. */
   #outputs(row: SqlRow): OutPointRef[] {
     const txid = bufferOf(row['txid']);
     return this.#statements
@@ -151,7 +151,7 @@ export class TransactionReads {
     if (filter.chain !== undefined) add('aa.chain = ?', filter.chain);
     if (filter.address !== undefined) add('a.text = ?', filter.address);
     if (filter.usedLessThan !== undefined) {
-      // Of used ones there are many; most need no look further.
+      // This condition alone excludes most of the many used addresses.
       add('a.used_times < ?', filter.usedLessThan);
       add(`${USES} < ?`, filter.usedLessThan);
     }

@@ -1,6 +1,6 @@
 /**
- * What the database keeps of a transaction's outputs besides their bytes: type, ids, and where they pay to.
- * Source: lbry-sdk lbry/wallet/database.py `txo_to_row`, `tx_to_row`.
+ * Output data stored in the database besides the bytes: type, ids and address. Source: lbry-sdk lbry/wallet/database.py
+ * `txo_to_row`, `tx_to_row`.
  */
 import { decodePurchase } from '../../../metadata/purchase.js';
 import type { Transaction } from '../../../primitives/transaction.js';
@@ -14,7 +14,7 @@ export interface OutputFacts {
   readonly nout: number;
   readonly amountDewies: bigint;
   readonly script: Uint8Array;
-  /** Null for what pays neither a key hash nor a script hash. */
+  /** Address; null if the output pays neither a key hash nor a script hash. */
   readonly address: string | null;
   readonly paysKeyHash: boolean;
   readonly type: number;
@@ -38,7 +38,7 @@ const CLAIM_TYPES: Readonly<Record<string, number>> = {
   repost: TXO_TYPE.repost,
 };
 
-/** The claim that the second output says was bought with the first. */
+/** Claim id that the second output names as bought with the first; null for other transactions. */
 function purchasedClaimId(outputs: readonly Txo[]): string | null {
   const data = outputs[1]?.isData ? outputs[1].read?.values['data'] : undefined;
   if (data === undefined) return null;

@@ -17,13 +17,13 @@ export const ORDERS: Readonly<Record<TxoOrder, string>> = {
   none: 'ORDER BY txo.id',
 };
 
-/** Whether a column holds one of the numbers. */
+/** Condition that a column has one of the numbers. */
 export function among(column: string, numbers: readonly number[]): string {
   if (numbers.length === 0) return '0';
   return numbers.length === 1 ? `${column} = ${numbers[0]!}` : `${column} IN (${numbers.join(', ')})`;
 }
 
-/** Numbers are written into the text; they are never text of a caller. */
+/** Validates numbers that are inserted into the SQL text, which never has text of a caller. */
 const integers = (numbers: readonly number[]): number[] =>
   numbers.map((number) => Math.trunc(Number(number)));
 
@@ -42,7 +42,7 @@ function ownership(filter: TxoFilter, owners: readonly number[]): string[] {
   return parts;
 }
 
-/** Null bytes and the like are no trouble: lists go in as JSON. */
+/** Lists are passed as JSON, which allows null bytes and other special characters. */
 const IN_TEXTS = 'IN (SELECT value FROM json_each(?))';
 
 export function txoCondition(filter: TxoFilter, owners: Owners): Condition {
@@ -85,7 +85,7 @@ export function txoCondition(filter: TxoFilter, owners: Owners): Condition {
   return { sql: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values };
 }
 
-/** Members of a filter whose own index is the best. */
+/** Filter members with the most selective indexes. */
 const SELECTIVE = [
   'txids',
   'outPoints',
@@ -97,11 +97,11 @@ const SELECTIVE = [
 ] as const;
 
 /**
- * Which index a list goes by where SQLite, which knows nothing of the numbers, would choose badly: claims and supports are few
- * among the outputs; and of inputs or outputs that are mine one passes soon, in the order of the list.
+ * Index for a list, if SQLite, which lacks statistics, would choose a bad one. Claims and supports are few among the
+ * outputs. For own inputs or outputs, a scan in list order soon finds a match.
  */
 export function indexFor(filter: TxoFilter, owners: Owners, order: TxoOrder = 'height'): string {
-  // What is never true has no use for an index, and SQLite refuses to be told one.
+  // A condition that is never true cannot use an index, and SQLite refuses `INDEXED BY` for it.
   if (owners.of(filter.accountIds).length === 0) return '';
   const selective = SELECTIVE.filter((name) => filter[name] !== undefined);
   if (selective.length === 1 && selective[0] === 'names') return 'INDEXED BY txo_name';

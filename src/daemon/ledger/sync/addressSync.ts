@@ -1,8 +1,8 @@
 /**
- * Keeps the histories of the wallet's addresses as the hub of the moment tells them: subscribes, fetches what changed, checks
- * it, and writes it. Works in rounds of many addresses, so that few questions and few writes do for a large wallet; a round
- * in which blocks yield is started over. Knows no accounts.
- * Source of what is done: lbry-sdk lbry/wallet/ledger.py `subscribe_addresses`, `update_history`.
+ * Syncs the histories of the wallet's addresses with the hub in use: subscribes, fetches changes, verifies and stores them.
+ * It works in rounds of many addresses, so that a large wallet needs few requests and writes. A reorganisation restarts the
+ * round. This module does not know accounts. Source of the process: lbry-sdk lbry/wallet/ledger.py `subscribe_addresses`,
+ * `update_history`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from '../../../primitives/transaction.js';
@@ -22,17 +22,20 @@ import { fetchHistory, parseStatus, type HistoryEntry } from './histories.js';
 
 /** Source: hub `address_subscribe`. */
 const MAX_SUBSCRIBED_AT_ONCE = 1000;
-/** Addresses of one round. Arbitrary. */
+/** Number of addresses per round. Arbitrary. */
 const ROUND = 400;
-/** Entries of the histories of a round. Arbitrary: some hundred bytes each, and more than the longest history has. */
+/** Maximum number of history entries per round. Arbitrary: some hundred bytes each, and more than the longest history has. */
 const MAX_ENTRIES = 500_000;
-/** Transactions in memory at once. Arbitrary. */
+/** Maximum number of fetched transactions in memory. Arbitrary. */
 const MAX_FETCHED = 1000;
-/** Batches of transactions that are asked for at the same time. Arbitrary. */
+/** Number of concurrent batch requests. Arbitrary. */
 const PARALLEL_BATCHES = 4;
-/** Rounds in which a hub's data about an address may be unverifiable, since the chain moves on the way. Arbitrary. */
+/**
+ * Maximum number of rounds in which a hub's data about an address may be unverifiable, because the chain changes between
+ * requests. Arbitrary.
+ */
 const MAX_ATTEMPTS = 4;
-/** Between such rounds. Arbitrary: a hub follows its node within a tenth of a second. */
+/** Pause between such rounds. Arbitrary: a hub follows its node within 0.1 s. */
 const AGAIN_MS = 250;
 
 export interface SavedTransaction extends ChangedTransaction {
@@ -46,18 +49,18 @@ export interface AddressSyncPort {
   readonly log: Logger;
   readonly addressPrefixes: AddressPrefixes;
   readonly following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds' | 'idle'>;
-  /** Transactions of ours that a hub has taken and need not be in a history yet. */
+  /** Own broadcasts that a hub has accepted but that need not be in a history yet. */
   kept(): readonly Uint8Array[];
-  /** And those that someone waits for to be in one. */
+  /** Like `kept`, plus broadcasts whose appearance in a history is awaited. */
   awaited(): readonly Uint8Array[];
-  /** Addresses whose histories are written: gaps may be gone. Answers new addresses. */
+  /** Called with the addresses whose histories were stored, since gaps may be used up. Resolves to new addresses. */
   used(addresses: readonly string[]): Promise<readonly string[]>;
   saved(transactions: readonly SavedTransaction[]): void;
-  /** More of the histories is known. */
+  /** Called when more history data was fetched or stored. */
   progressed(): void;
-  /** All transactions, as printed, that a hub has told in histories now. */
+  /** Called with all transactions, by printed txid, that histories of a hub now contain. */
   told(ids: Iterable<string>): void;
-  /** Entries of the histories of a round; for tests. */
+  /** Maximum number of history entries per round; for tests. */
   readonly maxEntries?: number;
 }
 
@@ -67,27 +70,27 @@ interface Told {
   readonly status: string | null;
 }
 
-/** Transactions that a round saved, by their printed ids. */
+/** Transactions stored by a round, by printed txid. */
 type Saved = Map<string, { readonly tx: Transaction; readonly height: number }>;
 
 export class AddressSync {
   readonly #port: AddressSyncPort;
   readonly #session: HubSession;
   readonly #toSubscribe = new Set<string>();
-  /** Witness addresses by the hashes that hubs name them by. */
+  /** Witness addresses by script hash, the key that hubs use. */
   readonly #byScriptHash = new Map<string, string>();
-  /** Addresses that differ, with the status that the hub reported last. */
+  /** Addresses with a changed status, with the last status from the hub. */
   readonly #changed = new Map<string, string | null>();
-  /** Rounds that an address was in without an end. */
+  /** Number of unfinished rounds per address. */
   readonly #attempts = new Map<string, number>();
-  /** Addresses in whose histories something was kept that the hub did not show. */
+  /** Addresses whose stored history has a transaction that the hub did not show. */
   readonly #stale = new Set<string>();
   #isLevel = true;
-  /** Addresses that were asked for, and those for which the hub's answer is missing. */
+  /** Number of requested addresses. */
   #asked = 0;
   #subscribing = 0;
   #fetched = 0;
-  /** Addresses of the present round, limited by the number of their transactions. */
+  /** Number of addresses in the present round, limited by their transactions. */
   #ofRound = 0;
 
   constructor(session: HubSession, port: AddressSyncPort) {
@@ -101,7 +104,7 @@ export class AddressSync {
     this.#asked += this.#toSubscribe.size - before;
   }
 
-  /** How far it is with what it was asked for. */
+  /** Progress of the requested addresses. */
   get progress(): Pick<SyncState, 'addresses' | 'addressesLeft' | 'fetched' | 'historyShare'> {
     const addresses = this.#asked;
     const addressesLeft = Math.min(
@@ -113,13 +116,13 @@ export class AddressSync {
     return { addresses, addressesLeft, fetched: this.#fetched, historyShare };
   }
 
-  /** Asks again for histories in which something was kept that the hub did not show. */
+  /** Requests again the histories with a stored transaction that the hub did not show. */
   askAgain(): void {
     this.subscribe(this.#stale);
     this.#stale.clear();
   }
 
-  /** Takes what the hub reports by itself. Throws `HubLie`. */
+  /** Handles a notification of the hub. Throws `HubLie`. */
   notified([name, status]: readonly unknown[]): void {
     if (typeof name !== 'string') return;
     const address = this.#byScriptHash.get(name) ?? name;
@@ -130,7 +133,7 @@ export class AddressSync {
     return this.#toSubscribe.size === 0 && this.#changed.size === 0;
   }
 
-  /** Works until nothing is left, or the hub turns out not to be at the best tip. Throws `HubLie` and `HubGone`. */
+  /** Runs rounds until no address is left or the hub is not at the best tip. Throws `HubLie` and `HubGone`. */
   async run(): Promise<void> {
     this.#isLevel = true;
     while (!this.isDone && this.#isLevel) {
@@ -168,14 +171,14 @@ export class AddressSync {
     const wanted = new Map([...this.#changed].slice(0, ROUND));
     const known = await this.#known([...wanted.keys()]);
     const differing = [...wanted].flatMap(([address, status]) => {
-      // What has no owner address does not matter here.
+      // An address without an account is ignored.
       if (known.has(address) && known.get(address) !== status) return [address];
       if (this.#changed.get(address) === status) this.#changed.delete(address);
       return [];
     });
     if (differing.length === 0) return;
     const { following } = this.#port;
-    // What came before is asked for again then.
+    // Addresses subscribed before a reorganisation are requested again after it.
     if (following.rewinds % 2 === 1) return following.idle();
     const { rewinds } = following;
     const agreed = await this.#agreed(
@@ -197,7 +200,7 @@ export class AddressSync {
       isListed = good.length === told.length;
       for (const one of good) this.#end(one, wanted.get(one.address) ?? null);
     } finally {
-      // What no history reports after all would stay for ever.
+      // Transactions that no history contains would otherwise never be removed.
       if (saved.size > 0 && !isListed) await this.#port.store.removeUnlisted();
       this.#ofRound = 0;
     }
@@ -205,8 +208,8 @@ export class AddressSync {
   }
 
   /**
-   * Those whose histories are just as the hub has them: what we sent ourselves is in them already, and a long history
-   * need not be told again for that.
+   * Finishes addresses whose stored history matches the hub's status. Own broadcasts are already in the stored histories, so
+   * a long history need not be fetched again for them.
    */
   async #agreed(
     stale: readonly string[],
@@ -226,12 +229,12 @@ export class AddressSync {
     return new Set(agreed);
   }
 
-  /** Whether no blocks gave way since then: nothing is written that may hang on those. */
+  /** Whether no reorganisation happened since then. Data based on removed blocks must not be written. */
   #holds(rewinds: number): boolean {
     return rewinds === this.#port.following.rewinds;
   }
 
-  /** The histories of addresses, but of those for which there is no room in this round. */
+  /** Fetches the histories of addresses, up to the limit of a round. */
   async #histories(addresses: readonly string[]): Promise<Told[]> {
     const room = { left: this.#port.maxEntries ?? MAX_ENTRIES };
     const told = await Promise.all(
@@ -250,7 +253,10 @@ export class AddressSync {
     if (highest > this.#port.headers.height) this.#isLevel = await this.#port.following.follow(this.#session);
   }
 
-  /** Fetches and saves the transactions of histories that are not known as they are told; answers why some could not be. */
+  /**
+   * Fetches and stores the transactions of histories that are unknown or changed. Resolves to the reasons for those that
+   * failed.
+   */
   async #fetch(told: readonly Told[], saved: Saved, rewinds: number): Promise<Map<string, string>> {
     const wanted = await this.#missing(told);
     const toldHeights = heightsOf(told);
@@ -316,7 +322,7 @@ export class AddressSync {
     return all;
   }
 
-  /** The histories that can be believed; of the others it is asked again, until it is clear that the hub lies. */
+  /** Returns the plausible histories. The others are requested again until the hub is known to lie. */
   async #judged(
     told: readonly Told[],
     failed: ReadonlyMap<string, string>,
@@ -346,7 +352,7 @@ export class AddressSync {
     return good;
   }
 
-  /** A transaction that is proven to be in a block of the chain cannot be missing or elsewhere. */
+  /** Detects a contradiction: a transaction proven in a block of the chain cannot be absent or elsewhere. */
   async #contradiction({ address, history }: Told): Promise<string | null> {
     const missing = await this.#port.store.missingFrom(address, txidsOf(history), heightsIn(history));
     if (missing) {
@@ -383,7 +389,7 @@ export class AddressSync {
     );
   }
 
-  /** An address is done with when the hub reported no newer status meanwhile. */
+  /** Finishes an address, unless the hub reported a newer status in between. */
   #end({ address, status }: Told, wanted: string | null): void {
     const latest = this.#changed.get(address) ?? null;
     if (latest === status) {
@@ -395,7 +401,7 @@ export class AddressSync {
     const attempts = (this.#attempts.get(address) ?? 0) + 1;
     this.#attempts.set(address, attempts);
     if (attempts < MAX_ATTEMPTS) return;
-    // Some hubs report the mempool in another order each time.
+    // Some hubs report mempool transactions in a different order each time.
     this.#changed.delete(address);
     this.#attempts.delete(address);
     this.#port.log.warn(
@@ -404,7 +410,7 @@ export class AddressSync {
   }
 }
 
-/** 32 bytes each, behind one another. */
+/** Concatenated txids, 32 bytes each. */
 const txidsOf = (history: readonly HistoryEntry[]): Uint8Array =>
   Buffer.concat(history.map(({ txid }) => txid));
 
@@ -415,7 +421,7 @@ function heightsOf(told: readonly Told[]): Map<string, number> {
   return new Map(told.flatMap(({ history }) => history.map(({ id, height }) => [id, height] as const)));
 }
 
-/** Height; in the mempool the history reports whether inputs are unconfirmed. */
+/** Height of a transaction. For the mempool, the history reports whether inputs are unconfirmed. */
 function heightOf({ txid, height }: CheckedTransaction, told: ReadonlyMap<string, number>): number {
   return height > 0 ? height : Math.min(0, told.get(hashToHex(txid)) ?? 0);
 }

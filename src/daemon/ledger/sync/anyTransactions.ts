@@ -1,7 +1,6 @@
 /**
- * Transactions of anyone: from the wallet's database, from memory, or from a hub with a proof of their place; what waits is
- * unverified. Kept in memory once they are proven. Source: lbry-sdk lbry/wallet/ledger.py `_tx_cache`,
- * `request_transactions`.
+ * Transactions of any party, from the wallet's database, the cache, or a hub with a proof of their position. Unconfirmed
+ * ones are unverified. Proven ones are cached. Source: lbry-sdk lbry/wallet/ledger.py `_tx_cache`, `request_transactions`.
  */
 import { parseTransaction } from '../../../primitives/transaction.js';
 import { hashToHex } from '../../../util/bytes.js';
@@ -15,7 +14,7 @@ import type { LedgerTransaction } from '../ledger.js';
 import type { LedgerDatabase } from '../ledgerDatabase.js';
 import { fetchChecked, MAX_BATCH, type CheckedTransaction } from './checkedTransactions.js';
 
-/** Transactions that are kept in memory. Arbitrary. */
+/** Maximum number of cached transactions. Arbitrary. */
 const MAX_KEPT = 2048;
 
 export class AnyTransactions {
@@ -37,7 +36,7 @@ export class AnyTransactions {
     this.#following = following;
   }
 
-  /** Forgets all proofs after a reorganisation. */
+  /** Drops all proofs after a reorganisation. */
   forget(): void {
     this.#kept.clear();
   }
@@ -59,7 +58,7 @@ export class AnyTransactions {
     return found;
   }
 
-  /** Answers those without a proof: a hub is asked for one, since it is not known who reported them. */
+  /** Returns the txids without a proof. A hub must prove them, because the reporter of the stored ones is unknown. */
   async #fromDatabase(
     wanted: Map<string, Uint8Array>,
     found: Map<string, LedgerTransaction>,
@@ -85,7 +84,7 @@ export class AnyTransactions {
       for (;;) {
         const { rewinds } = this.#following;
         const checked = await this.#checked(session, txids);
-        // What was checked against blocks that gave way meanwhile is proven no more.
+        // A proof against blocks that were reorganised in between is invalid.
         if (rewinds % 2 === 0 && rewinds === this.#following.rewinds) return checked;
       }
     });
@@ -94,7 +93,7 @@ export class AnyTransactions {
   async #checked(session: HubSession, txids: readonly Uint8Array[]): Promise<readonly CheckedTransaction[]> {
     const first = await fetchChecked(session, txids, this.#headers);
     if (first.unchecked.length === 0) return first.checked;
-    // A block came, or went, while the hub answered.
+    // The chain changed during the request.
     const isLevel = await this.#following.follow(session);
     const again = await fetchChecked(
       session,

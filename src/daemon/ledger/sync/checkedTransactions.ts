@@ -1,7 +1,6 @@
 /**
- * Transactions from a hub, none believed without proof: the bytes must have the id that was asked for, and a merkle branch must
- * lead to the header of the block that is named. Source: lbry-sdk lbry/wallet/ledger.py `_single_batch`,
- * `maybe_verify_transaction`.
+ * Verified transactions from a hub: the bytes must have the requested txid, and a merkle branch must lead to the header of
+ * the named block. Source: lbry-sdk lbry/wallet/ledger.py `_single_batch`, `maybe_verify_transaction`.
  */
 import { rootFromPath } from '../../../crypto/merkle.js';
 import { parseTransaction, txid as idOf, type Transaction } from '../../../primitives/transaction.js';
@@ -12,28 +11,28 @@ import type { LedgerHeaders } from '../headers/ledgerHeaders.js';
 import { HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
 
-/** Source: the hub's `transaction_get_batch`. */
+/** Maximum number of transactions per request. Source: the hub's `transaction_get_batch`. */
 export const MAX_BATCH = 100;
-/** No tree of a block is as high. */
+/** Maximum length of a merkle branch, above that of any block. */
 const MAX_BRANCH = 32;
 /** Size of a merkle tree node: a transaction of this size could be a forged node. Source: CVE-2017-12842. */
 const NODE_SIZE = 64;
-/** The largest size of a block, and thus of a transaction. Source: lbrycrd consensus/consensus.h `MAX_BLOCK_SERIALIZED_SIZE`. */
+/** Maximum size of a block, and thus of a transaction. Source: lbrycrd consensus/consensus.h `MAX_BLOCK_SERIALIZED_SIZE`. */
 const MAX_SIZE = 8_000_000;
-/** All dewies that there can be. Source: lbrycrd amount.h `MAX_MONEY`. */
+/** Maximum amount in dewies. Source: lbrycrd amount.h `MAX_MONEY`. */
 const MAX_MONEY = 2_100_000_000_000_000_000n;
 
 export interface CheckedTransaction {
   readonly txid: Buffer;
   readonly tx: Transaction;
   readonly raw: Buffer;
-  /** 0 where the hub knows no block. */
+  /** Height of the block; 0 if the hub reports none. */
   readonly height: number;
   readonly position: number;
   readonly isVerified: boolean;
 }
 
-/** What a batch told that cannot be judged yet: the block is above our headers, or the branch leads to another one. */
+/** A transaction that cannot be verified yet: the block is above our headers, or the branch does not match our header. */
 export interface UncheckedTransaction {
   readonly txid: Buffer;
   readonly reason: string;
@@ -41,7 +40,10 @@ export interface UncheckedTransaction {
 
 export interface CheckedBatch {
   readonly checked: readonly CheckedTransaction[];
-  /** Headers may have changed on the way; asked again with the newest ones, the hub lies if it is still so. */
+  /**
+   * Unverifiable transactions. Headers may have changed during the request. If the problem persists with the newest headers,
+   * the hub lies.
+   */
   readonly unchecked: readonly UncheckedTransaction[];
   readonly unknown: readonly Buffer[];
 }
@@ -55,7 +57,7 @@ interface Proof {
 const isHash = (value: unknown): value is string =>
   typeof value === 'string' && value.length === 64 && isHex(value);
 
-/** Null if the hub knows no block. */
+/** Parses a proof; null if the hub reports no block. */
 function parseProof(session: HubSession, value: unknown): Proof | null {
   const { block_height: height, merkle, pos } = (value ?? {}) as Record<string, unknown>;
   if (!Number.isSafeInteger(height))
@@ -91,7 +93,10 @@ function parseRaw(session: HubSession, id: string, hex: unknown): { raw: Buffer;
   return { raw, tx };
 }
 
-/** Whether the amounts of outputs are money, each and together. Source: lbrycrd consensus/tx_verify.cpp `CheckTransaction`. */
+/**
+ * Whether each output amount and their sum are in the valid range. Source: lbrycrd consensus/tx_verify.cpp
+ * `CheckTransaction`.
+ */
 function paysMoney({ outputs }: Transaction): boolean {
   let total = 0n;
   for (const { value } of outputs) {
@@ -101,7 +106,7 @@ function paysMoney({ outputs }: Transaction): boolean {
   return true;
 }
 
-/** Asks for at most `MAX_BATCH` transactions. Throws `HubLie`. */
+/** Fetches and verifies at most `MAX_BATCH` transactions. Throws `HubLie`. */
 export async function fetchChecked(
   session: HubSession,
   txids: readonly Uint8Array[],

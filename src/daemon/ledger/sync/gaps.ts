@@ -1,4 +1,4 @@
-/** Makes the addresses of accounts, so that the gaps at the ends of their chains are kept. Source: account.py `ensure_address_gap`. */
+/** Creates addresses of accounts to fill the gaps at the ends of their chains. Source: account.py `ensure_address_gap`. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { SerialQueue } from '../../../scheduler/serialQueue.js';
 import { encodeDestination } from '../../../script/address.js';
@@ -8,7 +8,7 @@ import type { AddressChain, AddressSource } from '../addressSource.js';
 import type { NewKey } from '../store/histories.js';
 import type { LedgerStorePort } from '../store/openStore.js';
 
-/** Keys written at once. Arbitrary. */
+/** Number of keys per write. Arbitrary. */
 const AT_ONCE = 200;
 
 export class Gaps {

@@ -14,7 +14,7 @@ export interface HistoryEntry {
   readonly txid: Buffer;
   /** Id in the hex form that programs print. */
   readonly id: string;
-  /** Above 0 in a block, 0 in the mempool, -1 there with unconfirmed inputs. */
+  /** Block height if confirmed; 0 in the mempool, -1 in the mempool with unconfirmed inputs. */
   readonly height: number;
 }
 
@@ -25,16 +25,19 @@ const isHash = (value: unknown): value is string =>
 
 export interface AddressHistory {
   readonly entries: readonly HistoryEntry[];
-  /** The digest by which a hub reports that a history changed; null of an empty one. */
+  /** Digest of the history, by which a hub reports changes; null for an empty history. */
   readonly status: string | null;
 }
 
-/** Entries of histories that may be in memory together. */
+/** Remaining number of history entries that may be in memory. */
 export interface HistoryRoom {
   left: number;
 }
 
-/** Null if those that came before left no room; the first of them is taken however long it is. Throws `HubLie`. */
+/**
+ * Fetches a history. Resolves to null if earlier histories used up the limit; the first history is accepted at any length.
+ * Throws `HubLie`.
+ */
 export async function fetchHistory(
   session: HubSession,
   address: string,

@@ -1,6 +1,5 @@
 /**
- * The accounts that the ledger keeps up to date: their addresses, whether they agree with the hub, and pending waits for
- * that.
+ * Accounts that the ledger syncs: their addresses, whether they are in sync with the hub, and callers that wait for that.
  */
 import type { AddressSource } from '../addressSource.js';
 import type { LedgerStorePort } from '../store/openStore.js';
@@ -9,22 +8,22 @@ import type { Gaps } from './gaps.js';
 
 interface Member {
   readonly source: AddressSource;
-  /** Sources with multiplicity: one account may be in several wallets. */
+  /** Sources of the account, with repetition: one account may be in several wallets. */
   readonly sources: AddressSource[];
-  /** Whether its addresses are made, up to the gaps: before that no hub is asked for some of them. */
+  /** Whether its addresses exist up to the gaps. Before that, none of them is requested from a hub. */
   hasAddresses: boolean;
-  /** Whether the hub of the moment was asked for all of its addresses. */
+  /** Whether all of its addresses were requested from the hub in use. */
   isSubscribed: boolean;
   isSynced: boolean;
   ready: Promise<void>;
 }
 
 export interface MembersPort {
-  /** The hub's work; null without a hub. */
+  /** Address sync of the hub in use; null without a hub. */
   sync(): AddressSync | null;
-  /** Whether the hub is at the best tip and histories are asked for. */
+  /** Whether the hub is at the best tip, so that histories are requested. */
   isActive(): boolean;
-  /** Begins the work that was handed to `sync`. */
+  /** Starts the work that was queued in `sync`. */
   work(): void;
 }
 
@@ -33,7 +32,7 @@ export class Members {
   readonly #gaps: Gaps;
   readonly #port: MembersPort;
   readonly #members = new Map<string, Member>();
-  /** Told when accounts agree with a hub, or it is gone. */
+  /** Called when accounts are in sync with a hub, or the hub is gone. */
   readonly #waiting = new Set<() => void>();
   #isClosed = false;
 
@@ -78,7 +77,7 @@ export class Members {
     return this.#members.get(member.source.accountId) === member;
   }
 
-  /** Whether that was the last time that it was added. */
+  /** Removes an account once. Returns whether no source is left. */
   remove(accountId: string): boolean {
     const member = this.#members.get(accountId);
     member?.sources.pop();
@@ -108,7 +107,7 @@ export class Members {
     while (!this.isAllSynced && !this.#isClosed) await this.#untilTold();
   }
 
-  /** A hub is there. */
+  /** Called when a hub is connected. */
   async joined(sync: AddressSync): Promise<void> {
     for (const member of [...this.#members.values()])
       if (member.hasAddresses) await this.#subscribe(member, sync);
@@ -117,23 +116,23 @@ export class Members {
   async #subscribe(member: Member, sync: AddressSync): Promise<void> {
     const statuses = await this.#store.statuses(member.source.accountId);
     sync.subscribe(statuses.map(({ address }) => address));
-    // Another hub may have come meanwhile, which was not asked.
+    // Another hub may be in use by now that has not received the requests.
     if (this.#port.sync() === sync) member.isSubscribed = true;
   }
 
-  /** All requests have been answered. */
+  /** Called when all requests have been answered. */
   agreed(): void {
     for (const member of this.#members.values()) if (member.isSubscribed) member.isSynced = true;
     this.#tell();
   }
 
-  /** The hub is gone. */
+  /** Called when the hub is gone. */
   left(): void {
     for (const member of this.#members.values()) member.isSubscribed = member.isSynced = false;
     this.#tell();
   }
 
-  /** Extends the chains whose addresses were used; answers new addresses. */
+  /** Extends the chains whose addresses were used. Resolves to the new addresses. */
   async used(addresses: readonly string[]): Promise<readonly string[]> {
     const made: string[] = [];
     for (const { accountId, chain } of await this.#store.chainsOf(addresses)) {

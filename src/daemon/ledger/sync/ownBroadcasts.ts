@@ -1,9 +1,9 @@
 /**
- * Transactions that a hub has taken from us, as long as its histories need not show them, and who waits until they do.
+ * Own transactions that a hub has accepted but need not show in histories yet, and callers that wait until it does.
  */
 import { hashFromHex, hashToHex } from '../../../util/bytes.js';
 
-/** How long a hub may take to show a transaction that it has taken. Arbitrary. */
+/** Time limit for a hub to show an accepted transaction. Arbitrary. */
 const KEPT_MS = 60_000;
 
 export class OwnBroadcasts {
@@ -12,7 +12,7 @@ export class OwnBroadcasts {
   readonly #givenUp: () => void;
   readonly #keptMs: number;
 
-  /** `givenUp` is called when a hub had its time for one and did not show it. */
+  /** `givenUp` is called when a hub did not show a transaction in time. */
   constructor(givenUp: () => void, keptMs = KEPT_MS) {
     this.#givenUp = givenUp;
     this.#keptMs = keptMs;
@@ -27,7 +27,7 @@ export class OwnBroadcasts {
     this.#sent.set(hashToHex(txid), { txid: Buffer.from(txid), timer });
   }
 
-  /** No hub has taken it after all, or a history shows it. */
+  /** Removes a broadcast that no hub accepted, or that a history shows. */
   delete(txid: Uint8Array): void {
     this.#forget(hashToHex(txid));
   }
@@ -37,7 +37,7 @@ export class OwnBroadcasts {
     this.#sent.delete(id);
   }
 
-  /** Whether a hub has it that did not show it yet. */
+  /** Whether a hub has accepted the transaction but not shown it yet. */
   has(txid: Uint8Array): boolean {
     return this.#sent.has(hashToHex(txid));
   }
@@ -51,7 +51,7 @@ export class OwnBroadcasts {
     return [...new Set([...this.#sent.keys(), ...this.#waiting.keys()])].map(hashFromHex);
   }
 
-  /** Histories show these, as printed. */
+  /** Called with the printed txids that histories show. */
   told(ids: Iterable<string>): void {
     if (this.#sent.size === 0 && this.#waiting.size === 0) return;
     for (const id of ids) {
@@ -60,7 +60,7 @@ export class OwnBroadcasts {
     }
   }
 
-  /** False when time is up. */
+  /** Resolves to true when a history shows the transaction, or to false on timeout. */
   whenTold(txid: Uint8Array, timeoutMs: number): Promise<boolean> {
     const id = hashToHex(txid);
     return new Promise((resolve) => {

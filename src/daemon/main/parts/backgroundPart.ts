@@ -16,9 +16,9 @@ export interface BackgroundPartDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly content: ContentParts;
-  /** Null while it does not run. */
+  /** DHT node; null while it does not run. */
   readonly dht: () => DhtNode | null;
-  /** Null while no component downloads. */
+  /** Blob fetcher; null while no component downloads. */
   readonly fetcher: () => BlobFetcher | null;
 }
 

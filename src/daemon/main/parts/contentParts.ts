@@ -1,6 +1,6 @@
 /**
- * The components `database`, `blob_manager` and `disk_space`: the content database, the blobs on disk and the space that they
- * take. Source: lbry-sdk lbry/extras/daemon/components.py `DatabaseComponent`, `BlobComponent`, `DiskSpaceComponent`.
+ * The components `database`, `blob_manager` and `disk_space`: content database, blob storage and its disk use. Source:
+ * lbry-sdk lbry/extras/daemon/components.py `DatabaseComponent`, `BlobComponent`, `DiskSpaceComponent`.
  */
 import { join } from 'node:path';
 import { failureReason } from '../../../util/text/environmentError.js';
@@ -17,19 +17,19 @@ import { openContentDatabase, type ContentDatabase } from '../../content/content
 import { BLOB_FOLDER_NAME } from '../../content/openDatabases.js';
 import type { Component } from '../components.js';
 
-/** Between two looks at published files from which blobs are made. Arbitrary. */
+/** Interval of checks of the published files from which blobs are generated. Arbitrary. */
 const ORIGINALS_ROUND_MS = 60_000;
 
 /** Components that methods can use. */
 export type ContentServices = Pick<DaemonServices, 'content' | 'blobs' | 'diskSpace'>;
 
-/** What works with blobs while the component `blob_manager` runs, without being a component. */
+/** A service that uses blobs while the component `blob_manager` runs, and is not a component itself. */
 export interface BesideBlobs {
   /** Called when blobs can be read. */
   start(): void;
   /** Called before blobs are closed. */
   stop(): Promise<void>;
-  /** What `status` shows as `connections`. */
+  /** Member `connections` of `status`. */
   connections(): JsonOut;
 }
 
@@ -40,7 +40,7 @@ export interface ContentPartsDeps {
   readonly beside: BesideBlobs;
 }
 
-/** Throws where the component that has the value does not run. */
+/** Returns the value. Throws if the component that provides it does not run. */
 function running<T>(value: T | null, name: ComponentName): T {
   if (value === null) throw new Error(`the component ${name} does not run`);
   return value;
@@ -67,7 +67,7 @@ export class ContentParts {
     return running(this.#blobs, 'blob_manager');
   }
 
-  /** Whether the blob is there, as far as the component `blob_manager` runs. */
+  /** Whether the blob is stored and may be served; false while the component `blob_manager` does not run. */
   hasBlob(hash: string): boolean {
     const blobs = this.#blobs;
     return blobs !== null && blobs.finished.has(hash) && !blobs.originals.isWithheld(hash);
@@ -90,7 +90,7 @@ export class ContentParts {
         const dataDir = settings.get('data_dir');
         const database = openContentDatabase({ dataDir, nowSec: clock.nowSec() }, (text) => log.info(text));
         this.#database = database;
-        // The first answer shows whether the files can be used.
+        // The first query shows whether the database is usable.
         await database.isLibraryLost();
       },
       stop: async () => {
@@ -139,7 +139,10 @@ export class ContentParts {
     };
   }
 
-  /** Each minute, beginning at once. What it finds is in the log; a failure is too, and it looks again. */
+  /**
+   * Checks the published files immediately and then each minute. Findings and failures are logged. A failure does not end
+   * the checks.
+   */
   #lookAtOriginals(blobs: BlobStore, signal: AbortSignal): void {
     const { clock, log } = this.#deps;
     const watch = async (): Promise<void> => {

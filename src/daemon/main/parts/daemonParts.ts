@@ -1,4 +1,4 @@
-/** The parts of a daemon, wired to each other. Parts that run only sometimes are looked up when they are needed. */
+/** The parts of a daemon, connected with each other. Parts that may not be running are looked up at each use. */
 import type { Logger } from '../../../util/logging.js';
 import { COMPONENT_NAMES, type ComponentName } from '../../api/declaration.js';
 import type { Clock, RandomSource } from '../../base/clock.js';
@@ -20,11 +20,11 @@ export interface DaemonPartsDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: RandomSource;
-  /** Makes the component `wallet`; it is not asked where that is skipped. */
+  /** Creates the component `wallet`. Not called if that is skipped. */
   readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
-  /** Whether it is a reflector too. */
+  /** Whether the daemon is also a reflector. */
   readonly isReflector: boolean;
-  /** Resolves to the path of ffmpeg; null if it is not there. */
+  /** Resolves to the path of ffmpeg; null if it is missing. */
   readonly findFfmpeg: () => Promise<string | null>;
 }
 
@@ -54,7 +54,7 @@ export class DaemonParts {
   readonly content: ContentParts;
   readonly network: NetworkParts;
   readonly files: FilesPart;
-  /** Null if the component is skipped. */
+  /** Component `wallet`; null if it is skipped. */
   readonly wallet: WalletPart | null;
   readonly components: Components;
   readonly skipped: readonly ComponentName[];

@@ -1,6 +1,6 @@
 /**
- * The component `peer_protocol_server`, and what works beside `blob_manager`: the client of the blob exchange, uploads to
- * reflectors and the count of bytes. Source: lbry-sdk lbry/extras/daemon/components.py `PeerProtocolServerComponent`.
+ * The component `peer_protocol_server`, and services next to `blob_manager`: the client of the blob exchange, uploads to
+ * reflectors, and byte counters. Source: lbry-sdk lbry/extras/daemon/components.py `PeerProtocolServerComponent`.
  */
 import { lookup } from 'node:dns/promises';
 import { failureReason } from '../../../util/text/environmentError.js';
@@ -27,7 +27,7 @@ export interface ExchangePartsDeps {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly transfers: Transfers;
-  /** Throw where their components do not run. */
+  /** Blob store and database. Each throws while its component does not run. */
   readonly blobs: () => BlobStore;
   readonly database: () => ContentDatabase;
   /** Sources of peers that run now. */
@@ -67,18 +67,18 @@ export class ExchangeParts implements BesideBlobs {
     return this.#reflecting;
   }
 
-  /** Throws while `blob_manager` does not run. */
-  /** Whether the last upload reached its reflector; null before any, and where none are sent. */
+  /** Whether the last upload reached its reflector; null before any upload, or if uploads are disabled. */
   get reflectorContact(): boolean | null {
     return this.#reflecting?.isReached ?? null;
   }
 
+  /** Throws while `blob_manager` does not run. */
   get reflecting(): Reflecting {
     if (this.#reflecting === null) throw new Error('the component blob_manager does not run');
     return this.#reflecting;
   }
 
-  /** The port of the server; null while it does not run. */
+  /** Port of the server; null while it does not run. */
   get serverPort(): number | null {
     return this.#server?.port ?? null;
   }
@@ -117,7 +117,7 @@ export class ExchangeParts implements BesideBlobs {
       }),
       debug,
     });
-    // Streams are those of files.
+    // Streams exist only with the component `file_manager`.
     if (!settings.get('components_to_skip').includes('file_manager')) this.#reflecting.start();
   }
 
@@ -163,7 +163,7 @@ export class ExchangeParts implements BesideBlobs {
         const server = new BlobServer({
           blobs: blobs(),
           address: () => {
-            // The wallet may come later than the server; until then no address is sent.
+            // The wallet may start after the server; until then no address is sent.
             if (known === null)
               address().then(
                 (found) => (known = found),

@@ -1,6 +1,6 @@
 /**
- * Where peers reach this daemon: the address that the gateway reports, else the one that a hub saw; ports as they are
- * forwarded. Source: lbry-sdk lbry/utils.py `get_external_ip`, lbry/extras/daemon/components.py `UPnPComponent`,
+ * External address and ports of this daemon for peers. The address comes from the gateway, otherwise from a hub. Ports are
+ * the forwarded ones. Source: lbry-sdk lbry/utils.py `get_external_ip`, lbry/extras/daemon/components.py `UPnPComponent`,
  * `DHTComponent`.
  */
 import { isIPv4 } from 'node:net';
@@ -10,9 +10,9 @@ import { isPublicAddress } from '../../dht/addresses.js';
 import type { PortMapper } from '../../dht/reach/portMapper.js';
 import type { Pong } from '../../ledger/hub/hubPing.js';
 
-/** Hubs are asked again after so long while the address is not known, and while it is. */
+/** Interval of requests to hubs while the address is unknown, and while it is known. */
 const [UNKNOWN_MS, KNOWN_MS] = [120_000, 1_800_000];
-/** The hub time in ms of each hub. Source: `get_external_ip`. */
+/** Time limit per hub in ms. Source: `get_external_ip`. */
 const HUB_MS = 1000;
 
 export interface ExternalPlaceDeps {
@@ -22,11 +22,11 @@ export interface ExternalPlaceDeps {
     servers: readonly { readonly host: string; readonly port: number }[],
     timeoutMs: number,
   ) => Promise<readonly Pong[]>;
-  /** The port at which blobs are served; null while they are not. */
+  /** Port on which blobs are served; null while they are not. */
   readonly servedTcpPort: () => number | null;
 }
 
-/** Whether the daemon listens on the loopback network alone, so that its peers are on this machine. */
+/** Whether the daemon listens only on the loopback network, so that all peers are on this machine. */
 export const isOnLoopback = (settings: Pick<Settings, 'get'>): boolean =>
   settings.get('network_interface').startsWith('127.');
 
@@ -35,16 +35,16 @@ export class ExternalPlace {
   readonly #stopping = new AbortController();
   #seenByHub: string | null = null;
   #hasStarted = false;
-  /** Null if no port is mapped. */
+  /** Port mapper; null if no port is mapped. */
   mapper: PortMapper | null = null;
-  /** The port that the DHT listens at; null before it does. */
+  /** Port on which the DHT listens; null before that. */
   boundUdpPort: number | null = null;
 
   constructor(deps: ExternalPlaceDeps) {
     this.#deps = deps;
   }
 
-  /** Asks hubs for the address until `stop`. A second call does nothing. */
+  /** Requests the address from hubs until `stop`. A second call does nothing. */
   start(): void {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
@@ -55,7 +55,7 @@ export class ExternalPlace {
     this.#stopping.abort();
   }
 
-  /** IPv4; null while it is not known. */
+  /** IPv4 address; null while unknown. */
   get address(): string | null {
     return this.#ownInterface() ?? this.mapper?.externalAddress ?? this.#seenByHub;
   }
@@ -68,7 +68,7 @@ export class ExternalPlace {
     return this.mapper?.redirects.TCP ?? this.#deps.servedTcpPort() ?? this.#deps.settings.get('tcp_port');
   }
 
-  /** The address of the setting, where peers can use it. */
+  /** Address in the setting, if peers can use it. */
   #ownInterface(): string | null {
     const address = this.#deps.settings.get('network_interface');
     const isUsable = isIPv4(address) && isPublicAddress(address, isOnLoopback(this.#deps.settings));

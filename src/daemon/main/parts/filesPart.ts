@@ -30,15 +30,15 @@ export interface FilesPartDeps {
   readonly content: ContentParts;
   readonly random: RandomSource;
   readonly transfers: Transfers;
-  /** Null while no component downloads. */
+  /** Blob fetcher; null while no component downloads. */
   readonly fetcher: () => BlobFetcher | null;
-  /** Null while no component sends streams to reflectors. */
+  /** Reflector client; null while no component uploads to reflectors. */
   readonly reflector: () => StreamReflector | null;
-  /** The ledger params of the wallet's chain; called while the wallet runs. */
+  /** Parameters of the wallet's chain. Called only while the wallet runs. */
   readonly ledgerParams: () => LedgerParams;
-  /** What claims of a lost library are found by; null while the wallet does not run. */
+  /** Finds the claims of a lost library; null while the wallet does not run. */
   readonly claimFinder: () => ClaimFinder | null;
-  /** Resolves to the path of ffmpeg; null if it is not there. */
+  /** Resolves to the path of ffmpeg; null if it is missing. */
   readonly findFfmpeg: () => Promise<string | null>;
 }
 
@@ -73,7 +73,7 @@ export class FilesPart implements Component {
     return this.#library;
   }
 
-  /** Downloads that are paid for by these wallets. */
+  /** Downloads that these wallets pay for. */
   downloadsOf(services: WalletServices): Downloads {
     if (this.#downloads?.of !== services) {
       const { txBuilder, resolver } = services;
@@ -83,7 +83,7 @@ export class FilesPart implements Component {
     return this.#downloads.downloads;
   }
 
-  /** What the media server reads. `services` throws where the component `wallet` does not run. */
+  /** Source of streams for the media server. `services` throws if the component `wallet` does not run. */
   mediaOf(services: () => WalletServices): MediaSource {
     const playing = this.#playing;
     if (playing === null) throw new Error('the component file_manager does not run');
@@ -97,7 +97,7 @@ export class FilesPart implements Component {
         try {
           return mayDownload ? (await downloads.get(request)).row.sdHash : await downloads.lookUp(request);
         } catch (error) {
-          // `get` has the text of lbry-sdk, which does not say why.
+          // The error text of `get` is lbry-sdk's, which does not tell the reason.
           const isLate = error instanceof DaemonError && error.name === 'ResolveTimeoutError';
           if (!isLate || running.ledger.hub.isConnected) throw error;
           throw new ResolveError(

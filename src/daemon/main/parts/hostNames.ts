@@ -1,4 +1,4 @@
-/** Addresses of hosts that settings name. Answers are kept for five minutes, failures for thirty seconds. */
+/** Resolves host names of settings. Results are cached for five minutes, failures for thirty seconds. */
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIPv4 } from 'node:net';
 import type { Clock } from '../../base/clock.js';
@@ -21,7 +21,7 @@ export class HostNames {
     this.#clock = clock;
   }
 
-  /** An IPv4 address of the host. Rejects where it has none. */
+  /** Resolves to an IPv4 address of the host. Rejects if it has none. */
   addressOf(host: string): Promise<string> {
     if (isIPv4(host)) return Promise.resolve(host);
     const known = this.#known.get(host);
@@ -39,14 +39,14 @@ export class HostNames {
     return fresh.address;
   }
 
-  /** The system's own names come first for those without a dot; the others are asked for without a thread of the pool. */
+  /** A name without a dot is looked up by the system first. Other names are resolved without a thread of the pool. */
   async #ask(host: string): Promise<string> {
     if (!host.includes('.')) return (await lookup(host, { family: 4 })).address;
     try {
       const [address] = await this.#resolver.resolve4(host);
       if (address !== undefined) return address;
     } catch {
-      // The system may know the name nevertheless, by its file of hosts.
+      // The hosts file of the system may still have the name.
     }
     return (await lookup(host, { family: 4 })).address;
   }

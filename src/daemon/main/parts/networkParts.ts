@@ -1,6 +1,6 @@
 /**
- * The components `upnp`, `dht`, `hash_announcer` and `tracker_announcer_component`: how this daemon and its peers find each
- * other. Source: lbry-sdk lbry/extras/daemon/components.py `UPnPComponent`, `DHTComponent`, `HashAnnouncerComponent`,
+ * The components `upnp`, `dht`, `hash_announcer` and `tracker_announcer_component`, which connect this daemon with its
+ * peers. Source: lbry-sdk lbry/extras/daemon/components.py `UPnPComponent`, `DHTComponent`, `HashAnnouncerComponent`,
  * `TrackerAnnouncerComponent`.
  */
 import type { Logger } from '../../../util/logging.js';
@@ -28,13 +28,13 @@ import type { ContentParts } from './contentParts.js';
 import { ExternalPlace, isOnLoopback } from './externalPlace.js';
 import { HostNames } from './hostNames.js';
 
-/** Announcements at a time, whatever the setting says. */
+/** Upper limit of concurrent announcements, regardless of the setting. */
 const MAX_ANNOUNCERS = 1000;
-/** Between two rounds over all files. Source: `announce_forever`. */
+/** Pause between two rounds over all files. Source: `announce_forever`. */
 const TRACKER_ROUND_MS = 60_000;
-/** Files that are listed together for trackers. Arbitrary. */
+/** Number of files per query for tracker announcements. Arbitrary. */
 const ANNOUNCED_AT_ONCE = 500;
-/** How long joining waits for the names of known nodes. Those that take longer come with the next attempt. */
+/** Time limit for resolving the names of known nodes before the join. Slower ones are used in the next attempt. */
 const NAMES_MS = 3000;
 
 export interface NetworkPartsDeps {
@@ -43,7 +43,7 @@ export interface NetworkPartsDeps {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly content: ContentParts;
-  /** The port at which blobs are served; null while they are not. */
+  /** Port on which blobs are served; null while they are not. */
   readonly servedTcpPort: () => number | null;
   readonly isSkipped: (name: ComponentName) => boolean;
 }
@@ -65,7 +65,7 @@ export class NetworkParts {
     this.components = [this.#upnpPart(), this.#dhtPart(), this.#announcerPart(), this.#trackerPart()];
   }
 
-  /** Throws where the component `dht` does not run. */
+  /** The DHT node. Throws if the component `dht` does not run. */
   get dht(): DhtNode {
     if (this.#node === null) throw new Error('the component dht does not run');
     return this.#node;
@@ -76,7 +76,7 @@ export class NetworkParts {
     return this.#node;
   }
 
-  /** Whether any node of the DHT is known to run; null if the component does not run, or knows no node to ask. */
+  /** Whether any known DHT node responds; null if the component does not run or knows no node. */
   get dhtContact(): boolean | null {
     if (this.#node === null) return null;
     if (this.#node.table.size > 0) return true;
@@ -84,7 +84,7 @@ export class NetworkParts {
     return settings.get('known_dht_nodes').length === 0 || isOnLoopback(settings) ? null : false;
   }
 
-  /** Finds peers by whichever of DHT and trackers run, without announcing this daemon; null if neither does. */
+  /** Finds peers over the running DHT and trackers without announcing this daemon; null if neither runs. */
   get peerFinder(): PeerFinder | null {
     if (this.#node === null && this.#trackers === null) return null;
     return this.#finder(this.#node, this.#trackers, 'list');
@@ -108,7 +108,7 @@ export class NetworkParts {
     ];
   }
 
-  /** Trackers learn of a download, not of a list. */
+  /** Trackers are notified of downloads, not of peer lists. */
   #finder(node: DhtNode | null, trackers: TrackerClient | null, use: 'download' | 'list'): PeerFinder {
     const { place } = this;
     return new PeerFinder({
@@ -122,7 +122,7 @@ export class NetworkParts {
     });
   }
 
-  /** Starts at once: ports are mapped, and the address learned, while other components work. */
+  /** Starts immediately, so that the port mapping and the address request run while other components start. */
   #upnpPart(): Component {
     const { place } = this;
     return {
@@ -205,7 +205,7 @@ export class NetworkParts {
       nodeId: readNodeId(settings.get('data_dir'), random),
       splitBucketsUnderIndex: settings.get('split_buckets_under_index'),
       isBootstrapNode: settings.get('is_bootstrap_node'),
-      // lbry-sdk takes any number, so it is bounded here.
+      // The value is limited here, because lbry-sdk accepts any number.
       rpcTimeoutMs: () => Math.min(600_000, Math.max(100, settings.get('node_rpc_timeout') * 1000)),
       knownNodes: () => this.#knownNodes(),
       peerStore: peerStoreOf(content.content),
@@ -215,7 +215,7 @@ export class NetworkParts {
     });
   }
 
-  /** A daemon on the loopback network asks only nodes there. */
+  /** A daemon on the loopback network uses only nodes there. */
   async #knownNodes(): Promise<Endpoint[]> {
     const { settings, clock } = this.#deps;
     const isLocal = ([host]: HostPort): boolean => host === 'localhost' || host.startsWith('127.');
@@ -226,7 +226,7 @@ export class NetworkParts {
       try {
         found.push({ address: await this.#names.addressOf(host), udpPort });
       } catch {
-        // The next attempt asks again.
+        // The next attempt resolves the name again.
       }
     });
     await atMost(clock, NAMES_MS, Promise.all(asked));
@@ -271,7 +271,7 @@ export class NetworkParts {
       dependsOn: ['database'],
       start: async () => {
         const { settings, random, clock } = this.#deps;
-        // Trackers are asked from any port; lbry-sdk binds all interfaces too.
+        // Tracker requests use any local port; lbry-sdk also binds to all interfaces.
         const host = isOnLoopback(settings) ? settings.get('network_interface') : '0.0.0.0';
         const port = await openUdpSocket(0, host, { what: 'tracker client', settings: 'network_interface' });
         this.#trackers = new TrackerClient({
@@ -298,7 +298,7 @@ export class NetworkParts {
     };
   }
 
-  /** Announces all files to the trackers whose interval is over, each minute. */
+  /** Each minute, announces all files to the trackers whose interval has passed. */
   async #announceFiles(trackers: TrackerClient, signal: AbortSignal): Promise<void> {
     const { clock, content, log } = this.#deps;
     do

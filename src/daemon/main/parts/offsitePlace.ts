@@ -1,4 +1,4 @@
-/** The object store that the settings and the usual variables of the environment name. */
+/** Object store configuration from the settings and the usual environment variables. */
 import { EnvironmentError } from '../../../util/text/environmentError.js';
 import type { Settings } from '../../api/settings.js';
 import type { S3Credentials, S3Place } from '../../objects/s3Bucket.js';
@@ -6,7 +6,7 @@ import type { S3Credentials, S3Place } from '../../objects/s3Bucket.js';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OffsitePlace {
-  /** `s3://bucket/prefix`, for people. */
+  /** Name for display: `s3://bucket/prefix`. */
   readonly name: string;
   readonly place: S3Place;
   readonly credentials: S3Credentials;
@@ -14,11 +14,11 @@ export interface OffsitePlace {
 
 const DEFAULT_REGION = 'us-east-1';
 
-/** The first variable that is set and not empty. Source: AWS SDKs and Tools Reference Guide, "Environment variables". */
+/** First variable that is set and not empty. Source: AWS SDKs and Tools Reference Guide, "Environment variables". */
 const variable = (environment: Environment, ...names: string[]): string | null =>
   names.map((name) => environment[name]).find((value) => value !== undefined && value !== '') ?? null;
 
-/** Null if the setting names none. Throws `EnvironmentError` where keys are missing. */
+/** Null if the setting is empty. Throws `EnvironmentError` if keys are missing. */
 export function offsitePlaceOf(
   settings: Pick<Settings, 'get'>,
   environment: Environment,
@@ -50,7 +50,7 @@ export function offsitePlaceOf(
       bucket,
       prefix: folders.length === 0 ? '' : `${folders.join('/')}/`,
     },
-    // A token belongs to the keys of the environment.
+    // The token is used only with the keys of the environment.
     credentials: {
       accessKey,
       secretKey,

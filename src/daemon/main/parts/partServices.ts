@@ -1,4 +1,4 @@
-/** What methods reach of a daemon's parts. */
+/** Access of API methods to the daemon's parts. */
 import type { DaemonControl, DaemonServices } from '../../api/context.js';
 import type { Clock, RandomSource } from '../../base/clock.js';
 import type { DaemonSettings } from '../settings/daemonSettings.js';
@@ -12,7 +12,7 @@ export interface PartServicesDeps {
   readonly random: RandomSource;
 }
 
-/** Getters of a component that does not run throw what a method that `needs` it answers. */
+/** If a component does not run, its getters throw the same error as a method that `needs` it. */
 export class PartServices implements DaemonServices {
   readonly control: DaemonControl;
   readonly settings: DaemonSettings;

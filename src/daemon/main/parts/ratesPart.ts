@@ -1,7 +1,7 @@
 /**
- * The component `exchange_rate_manager`: fixed rates of the setting `exchange_rates`, which need no start, and the price of the
- * exchange in `exchange_rate_source`.
- * Source of the name: lbry-sdk lbry/extras/daemon/components.py `ExchangeRateManagerComponent`.
+ * The component `exchange_rate_manager`. It has the fixed rates of the setting `exchange_rates`, which need no start, and
+ * the price feed of `exchange_rate_source`. Source of the name: lbry-sdk lbry/extras/daemon/components.py
+ * `ExchangeRateManagerComponent`.
  */
 import type { RateFeed } from '../../txBuilding/rateFeed.js';
 import type { Settings } from '../../api/settings.js';

@@ -1,6 +1,6 @@
 /**
- * `lbcnet start --reflector`: takes streams that others send, and gives them to peers and over HTTP. What it keeps is in a
- * folder of its own, `<data_dir>/reflector`, and does not belong to the daemon's files.
+ * `lbcnet start --reflector`: accepts uploaded streams and serves them to peers and over HTTP. They are stored in
+ * `<data_dir>/reflector`, separate from the daemon's files.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
@@ -31,14 +31,14 @@ import { offsitePlaceOf, type Environment } from './offsitePlace.js';
 const MEGABYTE = 1_000_000;
 const FOLDER_NAME = 'reflector';
 const BLOCKED_NAME = 'blocked.json';
-/** How often the streams of blocked channels are asked for, and orphans are searched. Arbitrary. */
+/** Interval of requests for blocked streams and of searches for orphans. Arbitrary. */
 const ROUND_MS = 600_000;
-/** Pause between rounds before a hub is connected. */
+/** Pause between rounds while no hub is connected. */
 const FIRST_ROUND_MS = 15_000;
-/** Each upload has up to a blob in memory. Arbitrary: 128 MiB. */
+/** Limits of uploads, each with up to one blob in memory. Arbitrary: 128 MiB. */
 const UPLOADS: ConnectionLimits = { total: 64, perAddress: 16 };
 const THREADS = 2;
-/** Claims of a page, and of a search: hubs answer no more. */
+/** Claims per page and per search, the limit of hubs. */
 const PAGE = 50;
 const MAX_FOUND = 10_000;
 
@@ -49,7 +49,7 @@ export interface ReflectorRoleDeps {
   readonly bandwidth: Bandwidth;
   /** Rate limits for all uploads and downloads. */
   readonly rates: { readonly up: RateLimiter; readonly down: RateLimiter };
-  /** Null while no wallet runs. */
+  /** Resolver; null while no wallet runs. */
   readonly resolver: () => Resolver | null;
   /** Variables of the process. */
   readonly environment: Environment;
@@ -59,7 +59,7 @@ interface Running {
   readonly database: ContentDatabase;
   readonly threads: BlobThreads;
   readonly blobs: BlobStore;
-  /** Null if all blobs lie on this disk. */
+  /** Object store; null if all blobs are on this disk. */
   readonly offsite: OffsiteBlobs | null;
   readonly store: ReflectorStore;
   readonly uploads: ReflectorServer;
@@ -79,7 +79,10 @@ export class ReflectorRole {
     this.#folder = join(deps.settings.get('data_dir'), FOLDER_NAME);
   }
 
-  /** Throws `EnvironmentError` where folder or ports cannot be used; `stop` is to be called then too. */
+  /**
+   * Starts the reflector. Throws `EnvironmentError` if the folder or ports are unusable; `stop` must be called in that case
+   * too.
+   */
   async start(): Promise<void> {
     const { settings, log, clock } = this.#deps;
     const bucket = this.#bucket();
@@ -104,7 +107,7 @@ export class ReflectorRole {
     this.#running = { database, threads, blobs, offsite, store, ...this.#servers(store) };
     await blobs.open();
     if (offsite !== null) {
-      // A file without a row may be a blob that waits for the store.
+      // A file without a row may be a blob that waits for upload to the object store.
       await blobs.settled;
       await offsite.open();
     }
@@ -119,7 +122,7 @@ export class ReflectorRole {
     });
   }
 
-  /** The bucket of the settings; null if blobs lie on this disk alone. */
+  /** Bucket from the settings; null if blobs are stored only on this disk. */
   #bucket(): { readonly bucket: S3Bucket; readonly name: string; readonly endpoint: string } | null {
     const { settings, clock, environment } = this.#deps;
     const found = offsitePlaceOf(settings, environment);
@@ -181,7 +184,7 @@ export class ReflectorRole {
     );
   }
 
-  /** Asks for the streams of blocked claims, and deletes what belongs to no stream. */
+  /** Requests the streams of blocked claims, and deletes blobs without a stream. */
   async #work(store: ReflectorStore): Promise<void> {
     const { clock, log } = this.#deps;
     const { signal } = this.#stopping;
@@ -210,7 +213,7 @@ export class ReflectorRole {
     }
   }
 
-  /** False if no hub could be asked. */
+  /** Updates the set of blocked streams. Resolves to false if no hub was available. */
   async #updateBlocked(store: ReflectorStore): Promise<boolean> {
     const ids = this.#deps.settings.get('reflector_blocked');
     const resolver = this.#deps.resolver();
@@ -219,7 +222,7 @@ export class ReflectorRole {
     if (resolver !== null)
       for (const query of [{ claim_ids: ids }, { channel_ids: ids }])
         if (ids.length > 0) for (const sdHash of await this.#streamsOf(resolver, query)) blocked.add(sdHash);
-    // A claim that was abandoned is found no more; what was blocked stays so while its claim is named.
+    // An abandoned claim is not found any more. A blocked stream stays blocked while its claim is listed.
     if (ids.length > 0) for (const sdHash of this.#savedBlocked()) blocked.add(sdHash);
     await store.setBlocked(blocked);
     await writeFile(`${this.#blockedPath}.part`, JSON.stringify([...blocked]));

@@ -1,6 +1,6 @@
 /**
- * The settings at work: what was set at run time stands before the command line, that before the environment, that before
- * the file, and last comes the default. Source: lbry-sdk lbry/conf.py `BaseConfig`.
+ * The settings in use. Order of precedence: changes at run time, command line, environment, file, default. Source: lbry-sdk
+ * lbry/conf.py `BaseConfig`.
  */
 import { join } from 'node:path';
 import { EnvironmentError } from '../../../util/text/environmentError.js';
@@ -27,7 +27,7 @@ import { SETTINGS } from './settingsTable.js';
 const PREFIX = 'LBRY_';
 const FILE_NAME = 'daemon_settings.yml';
 
-/** Servers of the public content network. On regtest none is the default. */
+/** Settings with servers of the public content network. On regtest their default is empty. */
 const PUBLIC_SERVERS: ReadonlySet<string> = new Set([
   'fixed_peers',
   'http_blob_servers',
@@ -46,13 +46,13 @@ export interface SettingSources {
   /** Settings of the command line, by name. */
   readonly given: ReadonlyMap<string, JsonValue>;
   readonly machine?: Machine;
-  /** Takes what is odd but no reason to stop. */
+  /** Called with warnings that do not prevent the start. */
   readonly warn: (message: string) => void;
 }
 
 type Warn = SettingSources['warn'];
 
-/** Reports what a list of servers has that is none. */
+/** Warns about invalid entries of a server list. */
 function warnOfStrays(row: SettingRow, value: JsonValue, where: string, warn: Warn): void {
   if (row.kind !== 'servers') return;
   for (const stray of strayServers(value))
@@ -62,7 +62,7 @@ function warnOfStrays(row: SettingRow, value: JsonValue, where: string, warn: Wa
 /** Text shown in place of a secret. */
 const HIDDEN = '[hidden]';
 
-/** A value as answers show it. */
+/** A value in the form of responses. */
 const answered = ({ isSecret }: SettingRow, value: SettingValue): SettingValue =>
   isSecret && value !== null && value !== '' ? HIDDEN : value;
 
@@ -82,20 +82,20 @@ export class DaemonSettings implements Settings {
   private readonly given: ReadonlyMap<string, SettingValue>;
   private readonly environment: ReadonlyMap<string, SettingValue>;
   private readonly file = new Map<string, SettingValue>();
-  /** Unknown entries of the file, which are kept when it is written. */
+  /** Unknown entries of the file, which are preserved when it is written. */
   private readonly strangers = new Map<string, unknown>();
   private readonly defaults: ReadonlyMap<string, SettingValue>;
   private readonly machine: Machine;
   private readonly warn: Warn;
-  /** Values as they are shown, by name, and all of them; forgotten when one changes. */
+  /** Cached display values, single and all; cleared after a change. */
   private readonly known = new Map<string, SettingValue>();
   private knownAll: JsonOut = null;
   private readonly listeners = new Map<string, (() => void)[]>();
   readonly names: readonly string[] = SETTINGS.map(({ name }) => name);
-  /** Absolute path of the file, whether or not it is there. */
+  /** Absolute path of the file, which may not exist. */
   readonly path: string;
 
-  /** Throws `EnvironmentError`, for the operator, where a source says what cannot be used. */
+  /** Reads all sources. Throws `EnvironmentError` for the operator if a source has an invalid value. */
   constructor({ given, machine = thisMachine(), warn }: SettingSources) {
     this.machine = machine;
     this.warn = warn;
@@ -122,7 +122,7 @@ export class DaemonSettings implements Settings {
     return this.typed(name) as SettingValues[Name];
   }
 
-  /** Any setting as it is used: paths expanded, numbers plain. */
+  /** Value of a setting for use: paths expanded, numbers as plain numbers. */
   value(name: string): unknown {
     return this.typed(name);
   }
@@ -181,7 +181,7 @@ export class DaemonSettings implements Settings {
     if (isUpgraded) this.upgrade();
   }
 
-  /** Names of earlier versions mean the same: a file that cannot be written keeps them. */
+  /** Renames settings with names of earlier versions. If the file is not writable, it keeps them. */
   private upgrade(): void {
     try {
       this.save(() => undefined);
@@ -190,7 +190,7 @@ export class DaemonSettings implements Settings {
     }
   }
 
-  /** Memory changes once the file is written. */
+  /** Saves a change to the file first, then in memory. */
   private save(change: (members: Map<string, SettingValue>) => void): void {
     const members = new Map(this.file);
     change(members);
@@ -229,9 +229,9 @@ export class DaemonSettings implements Settings {
   }
 
   private raw(name: string): SettingValue {
-    // A null that is named counts.
+    // An explicit null counts as a value.
     for (const value of [this.named(name), this.defaults?.get(name)]) if (value !== undefined) return value;
-    // Files of a test must not reach the public network by default.
+    // Files of a test chain must not reach the public network by default.
     if (PUBLIC_SERVERS.has(name) && this.raw('blockchain_name') === REGTEST) return [];
     return ROWS.get(name)!.default;
   }
@@ -257,7 +257,7 @@ export class DaemonSettings implements Settings {
   }
 }
 
-/** A text that begins like a list or an object is read as JSON. */
+/** Parses a text that begins like a JSON list or object. */
 function parseNested(value: JsonValue): JsonValue {
   if (typeof value !== 'string' || !/^[[{]/.test(value)) return value;
   try {

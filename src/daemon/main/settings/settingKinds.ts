@@ -1,6 +1,6 @@
 /**
- * Kinds of settings: what a value may be, how the file has it and how answers show it. A value is as `JsonOut` shows it,
- * servers being pairs. Source: lbry-sdk lbry/conf.py `Setting` and its classes.
+ * Kinds of settings: the allowed values, and their forms in the file and in responses. A value has the form of `JsonOut`,
+ * with servers as pairs. Source: lbry-sdk lbry/conf.py `Setting` and its classes.
  */
 import { isJsonNumber, JsonObject, JsonNumber, numberText, type JsonValue } from '../../../util/json/json.js';
 import { float } from '../../base/answerJson.js';
@@ -10,7 +10,7 @@ import { pythonRepr } from '../../base/pythonText.js';
 /** Value of a setting: a plain value, a list, or an object for a price. */
 export type SettingValue = null | boolean | number | string | JsonNumber | SettingList | PriceValue;
 export type SettingList = readonly (string | readonly [string, number])[];
-// An alias: objects of it are `JsonOut`, which those of an interface are not.
+// A type alias, because an object of an interface type is not assignable to `JsonOut`.
 export type PriceValue = {
   readonly currency: string;
   readonly amount: JsonNumber;
@@ -24,7 +24,7 @@ export interface SettingRow {
   readonly kind: KindName;
   readonly default: SettingValue;
   readonly description: string;
-  /** Names of earlier versions, which files may still have. */
+  /** Names in earlier versions, which old files may have. */
   readonly previousNames?: readonly string[];
   /** Name of the value in help. */
   readonly valueName?: string;
@@ -34,7 +34,7 @@ export interface SettingRow {
   readonly range?: readonly [least: number, most: number];
   /** Required form of a text or of the texts in a list, with its description. */
   readonly form?: { readonly pattern: RegExp; readonly words: string };
-  /** Answers do not show the value. */
+  /** Whether responses hide the value. */
   readonly isSecret?: boolean;
 }
 
@@ -130,12 +130,12 @@ function cleanEndpoint(row: SettingRow, value: JsonValue): string {
   return text;
 }
 
-/** What is not a server is left out, as in the reference; `strayServers` says which. */
+/** Parses a server list. Invalid entries are omitted, as in the reference; `strayServers` returns them. */
 function cleanServers(value: JsonValue): SettingList {
   return Array.isArray(value) ? value.map(parseServer).filter((server) => server !== null) : [];
 }
 
-/** What `servers` would leave out, for warnings. */
+/** Invalid entries of a server list, for warnings. */
 export function strayServers(value: JsonValue): readonly JsonValue[] {
   if (!Array.isArray(value)) return value === null ? [] : [value];
   return value.filter((item) => parseServer(item) === null);
@@ -179,7 +179,7 @@ function cleanPrice(row: SettingRow, value: JsonValue): PriceValue | null {
   return priceOf(number, typeof currency === 'string' ? currency : pythonRepr(currency!));
 }
 
-/** The value as the setting holds it. Throws `DaemonError` by the names that lbry-sdk's settings throw. */
+/** Validates and converts a value. Throws `DaemonError` with the error names of lbry-sdk's settings. */
 export function cleanSetting(row: SettingRow, value: JsonValue): SettingValue {
   switch (row.kind) {
     case 'text':
@@ -208,7 +208,7 @@ export function cleanSetting(row: SettingRow, value: JsonValue): SettingValue {
 const TRUE_WORDS: readonly string[] = ['true', '1', 'yes', 'on'];
 const FALSE_WORDS: readonly string[] = ['false', '0', 'no', 'off', ''];
 
-/** A text of the environment as the value it stands for: toggles by words, lists by commas. */
+/** Parses an environment variable: words for toggles, commas between list items. */
 export function valueOfEnvironment(row: SettingRow, text: string): JsonValue {
   if (row.kind === 'toggle') {
     const word = text.toLowerCase();
@@ -223,7 +223,7 @@ export function valueOfEnvironment(row: SettingRow, text: string): JsonValue {
   return text;
 }
 
-/** The value in the form of the file: servers as `host:port`, plain numbers. */
+/** The value in the file's form: servers as `host:port`, plain numbers. */
 export function valueForFile(value: SettingValue): unknown {
   if (value instanceof JsonNumber) return Number(value.text);
   if (Array.isArray(value))

@@ -1,4 +1,7 @@
-/** Settings on the command line: `--name-with-dashes value`, `--no-…` for toggles. Source: `contribute_to_argparse`. */
+/**
+ * Parser for settings on the command line: `--name-with-dashes value`, and `--no-…` for toggles. Source:
+ * `contribute_to_argparse`.
+ */
 import type { JsonValue } from '../../../util/json/json.js';
 import { suggestion } from '../../../util/nearest.js';
 import type { SettingRow } from './settingKinds.js';
@@ -10,7 +13,7 @@ const optionOf = ({ name }: SettingRow): string => `--${name.replaceAll('_', '-'
 const oppositeOf = ({ name }: SettingRow): string => `--no-${name.replaceAll('_', '-')}`;
 const hasOpposite = ({ kind }: SettingRow): boolean => kind === 'toggle' || kind === 'price';
 
-/** Options and what they are, for help. */
+/** Options with their descriptions, for help. */
 export function settingOptions(rows: readonly SettingRow[]): [string, string][] {
   return rows.flatMap((row): [string, string][] => {
     const value = row.kind === 'toggle' ? '' : ` ${row.valueName ?? row.name.toUpperCase()}`;
@@ -19,15 +22,15 @@ export function settingOptions(rows: readonly SettingRow[]): [string, string][] 
   });
 }
 
-/** Options by which settings are given, opposites included. */
+/** Names of the options for settings, including negated ones. */
 export function settingOptionNames(rows: readonly SettingRow[]): string[] {
   return [...rows.map(optionOf), ...rows.filter(hasOpposite).map(oppositeOf)];
 }
 
 /**
- * The option that a word names in full or by its beginning, as argparse takes it. Where several options begin so, the only
- * one of lbry-sdk among them is meant, which keeps command lines for lbrynet valid; else the problem is answered. Null
- * where no option begins so. `own` are options that lbry-sdk does not have.
+ * Finds the option for a full or abbreviated word, like argparse. If an abbreviation is ambiguous but matches only one
+ * option of lbry-sdk, that one is used, so that lbrynet command lines stay valid. Otherwise returns the problem. Returns
+ * null without a match. `own` are options that lbry-sdk lacks.
  */
 export function resolveOption(
   given: string,
@@ -47,12 +50,12 @@ export function resolveOption(
 export type ReadSetting =
   | {
       readonly given: [name: string, value: JsonValue];
-      /** One item of a list that further words may add to. */
+      /** Whether the value is one item of a list, to which further words may add. */
       readonly isItem: boolean;
     }
   | { readonly problem: string };
 
-/** Takes one setting off the beginning of `words`. `others` are options that suggestions may name as well. */
+/** Parses one setting at the start of `words` and removes it. `others` are further options for suggestions. */
 export function readSettingWords(
   rows: readonly SettingRow[],
   words: string[],

@@ -1,5 +1,5 @@
 /**
- * The settings file: YAML, read with a word on what is wrong and where, and replaced as a whole.
+ * Reads and writes the settings file in YAML. Errors state the problem and its line. Writing replaces the whole file.
  * Source: lbry-sdk lbry/conf.py `ConfigFileAccess`.
  */
 import {
@@ -29,7 +29,7 @@ const EXTENSIONS: readonly string[] = ['.yml', '.yaml'];
 /** Entries of the file, by name. */
 export type FileMembers = Map<string, JsonValue>;
 
-/** Throws `EnvironmentError` where the name of the file is none of a settings file. */
+/** Throws `EnvironmentError` if the file name has no extension of a settings file. */
 export function assertSettingsPath(path: string): void {
   const extension = extname(path);
   if (!EXTENSIONS.includes(extension))
@@ -49,9 +49,9 @@ function asJson(value: unknown): JsonValue {
 }
 
 /**
- * Nothing where there is no file. Of a key that stands several times the last value counts, as with PyYAML, and `onDouble` takes
- * the key. Throws `EnvironmentError`, with the line where the text is not YAML, and for a link that
- * leads nowhere: other settings may be meant than the defaults.
+ * Reads the file; empty if it does not exist. For a repeated key the last value counts, as with PyYAML, and `onDouble` is
+ * called with the key. Throws `EnvironmentError` for invalid YAML, with the line. Also throws it for a dangling link, since
+ * the defaults may not be the intended settings.
  */
 export function readSettingsFile(path: string, onDouble: (key: string) => void): FileMembers {
   let text: string;
@@ -79,7 +79,7 @@ export function readSettingsFile(path: string, onDouble: (key: string) => void):
   try {
     members = document.toJS() as Record<string, unknown>;
   } catch (error) {
-    // Of references within the file (`*name`), which are looked up only here.
+    // Errors of aliases (`*name`), which the parser resolves only here.
     throw noYaml(path, (error as Error).message);
   }
   return new Map(Object.entries(members).map(([key, value]) => [key, asJson(value)]));
@@ -94,8 +94,7 @@ function noYaml(path: string, message: string, line?: number): EnvironmentError 
 }
 
 /**
- * Replaces the file, be it behind a link, so that a kill leaves the old or the new one; its mode stays. Throws `DaemonError`
- * `OSError`.
+ * Replaces the file atomically, also behind a link, and keeps its mode. Throws `DaemonError` `OSError`.
  */
 export function writeSettingsFile(path: string, members: ReadonlyMap<string, unknown>): void {
   const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -121,7 +120,7 @@ export function writeSettingsFile(path: string, members: ReadonlyMap<string, unk
   }
 }
 
-/** Removes a file. A failure is ignored: a folder at this path was not made by the daemon. */
+/** Removes a file. A failure is ignored: a folder at this path was not created by the daemon. */
 function removeFile(path: string): void {
   try {
     rmSync(path, { force: true });

@@ -25,13 +25,13 @@ const folder = (name: string, description: string, previousNames: readonly strin
 
 const endpoint = { valueName: 'HOST:PORT' };
 
-/** Letters of names of buckets and objects that need no encoding. */
+/** Format of the setting: only characters of bucket and object names that need no encoding. */
 const BLOB_STORE = /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[A-Za-z0-9._-]+)*\/?)?$/;
 
 /** Servers of the main network. */
 const FACTS = networkFacts('main');
 
-/** Sorted by name, as answers and help show them. */
+/** Sorted by name, the order in responses and help. */
 export const SETTINGS: readonly SettingRow[] = [
   row(
     'allowed_origin',
@@ -230,7 +230,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('wallets', 'texts', ['default_wallet'], 'wallet files to open at start'),
 ];
 
-/** Settings that lbry-sdk has not. */
+/** Settings that lbry-sdk lacks. */
 export const OWN_SETTINGS: readonly string[] = [
   'blob_store',
   'blob_store_access_key',

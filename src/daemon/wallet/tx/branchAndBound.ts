@@ -1,21 +1,22 @@
 /**
- * Coins that pay so exactly that no change is left, looked for depth first over including or leaving out each, largest first;
- * of equal waste the later wins. Where a coin was left out, an equal one would only give the same sums again and is left out
- * too, so that coins are decided on amount by amount: the first this many of each are taken. Tries are counted coin by coin
- * all the same, since what is found hangs on their limit. Source: lbry-sdk lbry/wallet/coinselection.py `branch_and_bound`.
+ * Searches for coins that pay a target without change. It is a depth-first search that includes or excludes each coin,
+ * largest first; with equal waste the later result wins. If a coin is excluded, further equal coins would give the same sums
+ * and are excluded too. Each amount is therefore decided once, by the number of its first coins to include. Tries are still
+ * counted per coin, because the result depends on their limit. Source: lbry-sdk lbry/wallet/coinselection.py
+ * `branch_and_bound`.
  */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { Coin, CoinAmount, UtxoPool } from './utxoPool.js';
 
 const MAX_TRIES = 100_000;
-/** Steps between two looks at the time. */
+/** Number of steps between two checks of the time. */
 const STEPS_AT_ONCE = 512;
 
 /** Decision about coins with equal amounts. */
 interface Decision {
   readonly effectiveAmount: bigint;
   readonly count: number;
-  /** The first of these are taken, the others left out. */
+  /** Number of included coins; the others are excluded. */
   decided: number;
   taken: number;
 }
@@ -23,11 +24,11 @@ interface Decision {
 export class BranchAndBound<C extends Coin> {
   readonly #pool: UtxoPool<C>;
   readonly #target: bigint;
-  /** Largest useful sum: the target and the cost of change. */
+  /** Largest useful sum: target plus cost of change. */
   readonly #most: bigint;
   readonly #amounts: AmountReader<C>;
   readonly #decisions: Decision[] = [];
-  /** Groups from which a coin is taken. */
+  /** Decisions with at least one included coin. */
   readonly #taken: Decision[] = [];
   #value = 0n;
   /** Sum of the undecided coins. */
@@ -36,7 +37,7 @@ export class BranchAndBound<C extends Coin> {
   #bestWaste: bigint;
   tries: number;
 
-  /** Amounts in dewies; `tries` is how many there were before. */
+  /** Amounts are in dewies; `tries` is the number of earlier tries. */
   constructor(pool: UtxoPool<C>, target: bigint, costOfChange: bigint, tries: number) {
     this.#pool = pool;
     this.#target = target;
@@ -57,7 +58,7 @@ export class BranchAndBound<C extends Coin> {
       if (!isBeyond && this.#value < this.#target) {
         const next = this.#next() ?? (await this.#readNext());
         if (next) this.#decide(next);
-        // Coins went while they were read.
+        // Coins were spent while they were read.
         else this.#available = 0n;
         continue;
       }
@@ -68,14 +69,14 @@ export class BranchAndBound<C extends Coin> {
   }
 
   /**
-   * Coins that alone are too much are left out one after the other: a try to take and one to leave out the first of each
-   * amount, one for each further coin. Whether nothing can be found.
+   * Excludes coins that alone are too large, one after another. This counts two tries for the first coin of each amount and
+   * one for each further coin. Resolves to whether no solution is possible.
    */
   async #leaveOutTooLarge(): Promise<boolean> {
     const [all, tooLarge] = [await this.#pool.sum(), await this.#pool.above(this.#most)];
     const left = all - tooLarge.sum;
     this.#available = all;
-    // With coins that cost more than they are worth it would end sooner.
+    // Coins that cost more than they pay would end the search sooner.
     if (tooLarge.count === 0 || this.#target <= 0n || left < 0n) return false;
     const isTooLittle = left < this.#target;
     this.tries = Math.min(this.tries + tooLarge.count + tooLarge.amounts + Number(isTooLittle), MAX_TRIES);
@@ -84,7 +85,7 @@ export class BranchAndBound<C extends Coin> {
     return isTooLittle;
   }
 
-  /** The amount to decide on; undefined if it must be read first. */
+  /** Next amount to decide; undefined if it must be read first. */
   #next(): Decision | undefined {
     const last = this.#decisions.at(-1);
     if (last && last.decided < last.count) return last;
@@ -111,7 +112,7 @@ export class BranchAndBound<C extends Coin> {
     this.#value += last.effectiveAmount;
   }
 
-  /** Leaves out equal coins until too little is left or the tries are used up. */
+  /** Excludes equal coins until the rest is too small or the tries are used up. */
   #leaveOut(last: Decision): void {
     const { effectiveAmount, count, decided } = last;
     let coins = Math.min(count - decided, MAX_TRIES - this.tries + 1);
@@ -129,7 +130,7 @@ export class BranchAndBound<C extends Coin> {
     this.#best = this.#taken.map(({ effectiveAmount, taken: count }) => ({ effectiveAmount, count }));
   }
 
-  /** Leaves out the last coin that is taken; false if none is. */
+  /** Excludes the last included coin. Returns false if there is none. */
   #goBack(): boolean {
     for (let last = this.#decisions.at(-1); last; last = this.#decisions.at(-1)) {
       this.#available += last.effectiveAmount * BigInt(last.decided - last.taken);
@@ -146,7 +147,7 @@ export class BranchAndBound<C extends Coin> {
   }
 }
 
-/** Amounts of a pool by their places, read as far as they are asked for. */
+/** Amounts of a pool by index, read on demand. */
 class AmountReader<C extends Coin> {
   readonly #pool: UtxoPool<C>;
   readonly #read: CoinAmount[] = [];
@@ -156,17 +157,17 @@ class AmountReader<C extends Coin> {
     this.#pool = pool;
   }
 
-  /** Amounts from there on do not count. Call it first. */
+  /** Ignores amounts from this one upwards. Must be called first. */
   startBelow(effectiveAmount: bigint): void {
     this.#below = effectiveAmount;
   }
 
-  /** Undefined if it was not read. */
+  /** Amount at an index; undefined if it was not read yet. */
   at(place: number): CoinAmount | undefined {
     return this.#read[place];
   }
 
-  /** Undefined behind the last one. */
+  /** Reads the amount at an index; undefined after the last one. */
   async read(place: number): Promise<CoinAmount | undefined> {
     while (this.#read.length <= place) {
       const more = await this.#pool.below(this.#below);

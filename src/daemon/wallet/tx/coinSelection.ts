@@ -1,7 +1,6 @@
 /**
- * Which coins pay for a transaction: the strategies of lbry-sdk. Each gives the same coins in the same order for the same
- * candidates and the same draws. Of many coins only those amounts are read that the choice looks at.
- * Source: lbry-sdk lbry/wallet/coinselection.py.
+ * Coin selection strategies of lbry-sdk. Each selects the same coins in the same order as lbry-sdk for the same candidates
+ * and random numbers. Only the amounts needed for the selection are read. Source: lbry-sdk lbry/wallet/coinselection.py.
  */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { inSlices } from '../../../scheduler/slices.js';
@@ -21,10 +20,10 @@ export const SELECTION_STRATEGIES = [
 
 export type SelectionStrategy = (typeof SELECTION_STRATEGIES)[number];
 
-/** Draws between two looks at the time. */
+/** Number of draws between two checks of the time. */
 const DRAWS_AT_ONCE = 512;
 
-/** One choice; the tries of branch and bound count over all rounds of it. */
+/** One coin selection; the tries of branch and bound are counted over all its rounds. */
 export class CoinSelector<C extends Coin> {
   readonly #target: bigint;
   readonly #costOfChange: bigint;
@@ -33,14 +32,14 @@ export class CoinSelector<C extends Coin> {
   isExactMatch = false;
   tries = 0;
 
-  /** `random` gives numbers from 0 to below 1; amounts in dewies. */
+  /** `random` returns numbers from 0 to below 1. Amounts are in dewies. */
   constructor(target: bigint, costOfChange: bigint, random: () => number) {
     this.#target = target;
     this.#costOfChange = costOfChange;
     this.#random = random;
   }
 
-  /** Coins that pay the target, or none. `sqlite` chooses by `chooseByBands` and is not known here. */
+  /** Selects coins that pay the target; empty if impossible. The strategy `sqlite` is excluded; it uses `chooseByBands`. */
   async select(pool: UtxoPool<C>, strategy: Exclude<SelectionStrategy, 'sqlite'>): Promise<readonly C[]> {
     if (!(await this.#isEnough(pool))) return [];
     switch (strategy) {
@@ -88,7 +87,7 @@ export class CoinSelector<C extends Coin> {
     return coins;
   }
 
-  /** The smallest coin that alone pays the target and its change. */
+  /** The smallest coin that alone pays the target and its change; empty if there is none. */
   async #closestMatch(pool: UtxoPool<C>): Promise<readonly C[]> {
     const effectiveAmount = await pool.leastFrom(this.#target + this.#costOfChange);
     return effectiveAmount === null ? [] : pool.take({ effectiveAmount, count: 1 });
@@ -112,12 +111,12 @@ export class CoinSelector<C extends Coin> {
 const largerFirst = (a: Coin, b: Coin): number =>
   a.effectiveAmount === b.effectiveAmount ? 0 : a.effectiveAmount < b.effectiveAmount ? 1 : -1;
 
-/** Largest first, equal ones in their order. */
+/** Amounts in descending order; equal coins keep their order. */
 function inAmounts<C extends Coin>(coins: readonly C[]): Promise<C[]> {
   return inSlices(sortedInSlices(coins, largerFirst));
 }
 
-/** What the strategy `sqlite` needs to know besides. */
+/** Additional coin data for the strategy `sqlite`. */
 export interface BandedCoin extends Coin {
   /** The height of its transaction; above 0 in a block. */
   readonly height: number;
@@ -133,8 +132,8 @@ const MAX_EMPTY_BANDS = 5;
 const MAX_INTEGER = 2n ** 63n - 1n;
 
 /**
- * Small coins first, in bands of amounts, verified ones of a band before the others; then by transaction in the order in
- * which these were met. Source: lbry-sdk lbry/wallet/database.py `get_and_reserve_spendable_utxos`.
+ * Selects small coins first, in bands of amounts, with verified coins first in each band. They are then grouped by
+ * transaction in order of first appearance. Source: lbry-sdk lbry/wallet/database.py `get_and_reserve_spendable_utxos`.
  */
 export function chooseByBands<C extends BandedCoin>(
   candidates: readonly C[],

@@ -1,6 +1,6 @@
 /**
- * Transactions in the making: paid for by coins, given change, signed. The same coins, outputs and bytes come of the same
- * surroundings as in lbry-sdk. Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, `sign`.
+ * Transaction drafts: funded by coins, with change, and signed. The same state gives the same coins, outputs and bytes as in
+ * lbry-sdk. Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, `sign`.
  */
 
 import { ecdsaBackend, signHash } from '../../../crypto/ecdsa.js';
@@ -35,7 +35,7 @@ export interface SpentOutput {
 
 export interface DraftInput {
   readonly spent: SpentOutput;
-  /** The redeem script of a time lock, where the output pays to its hash. */
+  /** Redeem script of a time lock, if the output pays to its hash. */
   readonly redeemScript: Bytes | null;
 }
 
@@ -45,9 +45,9 @@ export interface Draft {
   readonly lockTime: number;
 }
 
-/** What a draft takes from the wallet. */
+/** Interface of the wallet for drafts. */
 export interface FundingPort {
-  /** Coins that pay the deficit, reserved from then on; none where there are not enough. */
+  /** Selects and reserves coins for the deficit; empty if there are not enough. */
   choose(deficitDewies: bigint): Promise<readonly SpentOutput[]>;
   release(outputs: readonly SpentOutput[]): Promise<void>;
   /** Key hash of the next address for change. */
@@ -57,7 +57,7 @@ export interface FundingPort {
   readonly feePerNameChar: bigint;
 }
 
-/** Change that is not more than this goes to the fee. */
+/** Maximum amount of change that is added to the fee. */
 const DUST_DEWIES = 1000n;
 const MAX_ROUNDS = 5;
 const SIGNATURE_SIZE = 72;
@@ -66,10 +66,10 @@ const PUBLIC_KEY_SIZE = 33;
 const INPUT_FRAME_SIZE = 36 + 4;
 const VERSION_SIZE = 4;
 const LOCK_TIME_SIZE = 4;
-/** Any hash: the change output is estimated with one of 32 bytes instead of 20, which makes its fee what it is. */
+/** Placeholder hash. The fee of the change output is estimated with 32 bytes instead of 20. */
 const ESTIMATED_CHANGE_HASH = Buffer.alloc(32);
 const TRANSACTION_VERSION = 1;
-/** Lets the lock time count. */
+/** Sequence number that enables the lock time. */
 const SEQUENCE_LOCKED = SEQUENCE_FINAL - 1;
 
 export const insufficientFunds = (): DaemonError =>
@@ -77,12 +77,12 @@ export const insufficientFunds = (): DaemonError =>
 
 export const spend = (spent: SpentOutput): DraftInput => ({ spent, redeemScript: null });
 
-/** The count of items, and the items with their lengths, in units of four bytes. */
+/** Size of the witness in virtual bytes: the item count and the items with their lengths, divided by four. */
 const WITNESS_VIRTUAL_SIZE = Math.ceil((1 + 1 + SIGNATURE_SIZE + 1 + PUBLIC_KEY_SIZE) / 4);
 
 const pushSize = (size: number): number => (size < 0x4c ? 1 : size <= 0xff ? 2 : 3) + size;
 
-/** Bytes of an input before it is signed; what is in a witness counts as a quarter (BIP141). */
+/** Size of an input before it is signed. Witness bytes count as a quarter (BIP141). */
 function inputSize({ redeemScript, spent }: DraftInput): number {
   if (witnessKeyHash(spent.script)) return INPUT_FRAME_SIZE + 1 + WITNESS_VIRTUAL_SIZE;
   const script =
@@ -90,7 +90,7 @@ function inputSize({ redeemScript, spent }: DraftInput): number {
   return INPUT_FRAME_SIZE + varIntSize(script) + script;
 }
 
-/** What spending an output of the wallet costs, dewies. */
+/** Fee for spending an output of the wallet, in dewies. */
 export const SPENDING_FEE =
   BigInt(INPUT_FRAME_SIZE + 1 + pushSize(SIGNATURE_SIZE) + pushSize(PUBLIC_KEY_SIZE)) * FEE_PER_BYTE;
 
@@ -104,12 +104,12 @@ function baseFee(inputCount: number, outputCount: number): bigint {
 
 const CHANGE_FEE = BigInt(outputSize(payKeyHash(0n, ESTIMATED_CHANGE_HASH).script)) * FEE_PER_BYTE;
 
-/** The cost of change that a choice of coins counts with. */
+/** Cost of change in coin selection. */
 export const COST_OF_CHANGE = CHANGE_FEE;
 
 /**
- * Chooses coins until inputs pay outputs and fee, and gives back what is left. On failure chosen and given coins are
- * released. Throws `InsufficientFundsError`.
+ * Selects coins until the inputs pay outputs and fee, and adds change. Releases selected and given coins on failure. Throws
+ * `InsufficientFundsError`.
  */
 export async function fundDraft(
   given: readonly DraftInput[],
@@ -138,7 +138,7 @@ export async function fundDraft(
         all.push(pay(change, await port.changeKeyHash()));
       }
       if (all.length > 0) break;
-      // One input may be just enough for the fee but not for change: then there is nothing to pay to, and it takes another.
+      // An input may pay only the fee and no change. The draft then has no output, so another coin is needed.
       cost += costOfChange + 1n;
     }
   } catch (error) {
@@ -155,7 +155,7 @@ function lockTimeOf(inputs: readonly DraftInput[]): number {
   );
 }
 
-/** 36 bytes: what signatures of channels are over. */
+/** First outpoint of 36 bytes, which channel signatures cover. */
 export function firstOutPoint({ inputs }: Draft): Buffer {
   return formatOutPoint(inputs[0]!.spent.outPoint);
 }
@@ -165,20 +165,20 @@ export function replaceOutput(draft: Draft, at: number, change: (output: NewOutp
   return { ...draft, outputs: draft.outputs.map((output, n) => (n === at ? change(output) : output)) };
 }
 
-/** The most bytes that the signed transaction can have. */
+/** Maximum size of the signed transaction. */
 export function draftSize({ inputs, outputs }: Draft): number {
   const frame = VERSION_SIZE + varIntSize(inputs.length) + varIntSize(outputs.length) + LOCK_TIME_SIZE;
   const paid = outputs.reduce((sum, { script }) => sum + outputSize(script), frame);
   return inputs.reduce((sum, input) => sum + inputSize(input), paid);
 }
 
-/** The fee that the draft pays, dewies. */
+/** Fee of the draft in dewies. */
 export function feeOf({ inputs, outputs }: Draft): bigint {
   const paid = inputs.reduce((sum, { spent }) => sum + spent.amountDewies, 0n);
   return outputs.reduce((rest, { amountDewies }) => rest - amountDewies, paid);
 }
 
-/** The hash of the key that must sign the input; undefined if a key alone does not do. */
+/** Key hash that must sign the input; undefined if a key alone is not sufficient. */
 export function signingHash({ spent, redeemScript }: DraftInput): Buffer | undefined {
   return redeemScript
     ? readTimeLock(redeemScript).pubkeyHash
@@ -186,8 +186,8 @@ export function signingHash({ spent, redeemScript }: DraftInput): Buffer | undef
 }
 
 /**
- * The transaction, signed. `keyOf` gives the private key to a key hash; of a time lock it is the hash within the redeem
- * script. Throws `AssertionError` where it gives none.
+ * Signs the transaction. `keyOf` returns the private key for a key hash; for a time lock that is the hash in the redeem
+ * script. Throws `AssertionError` if it returns none.
  */
 export function* signDraft(draft: Draft, keyOf: (pubkeyHash: Bytes) => Bytes | null): Slices<Transaction> {
   const tx: Transaction = {
@@ -208,7 +208,7 @@ export function* signDraft(draft: Draft, keyOf: (pubkeyHash: Bytes) => Bytes | n
     if (privateKey === null)
       throw new DaemonError('AssertionError', 'Cannot find private key for signing output.');
     const isWitness = redeemScript === null && witnessKeyHash(spent.script) !== undefined;
-    // The script that a P2WPKH input is signed over is that of P2PKH. Source: BIP143.
+    // A P2WPKH input is signed with the script code of P2PKH. Source: BIP143.
     const code = isWitness ? payKeyHash(0n, hash!).script : (redeemScript ?? spent.script);
     const version = isWitness ? SIG_VERSION.WITNESS_V0 : SIG_VERSION.BASE;
     const digest = signatureHash(code, tx, n, SIGHASH.ALL, spent.amountDewies, version);

@@ -1,6 +1,6 @@
 /**
- * Outputs that the wallet makes: payments, claims and their updates, supports, receipts of purchases; and what they cost.
- * Source: lbry-sdk lbry/wallet/transaction.py `Output`.
+ * Outputs that the wallet creates (payments, claims and their updates, supports, purchase receipts) and their fees. Source:
+ * lbry-sdk lbry/wallet/transaction.py `Output`.
  */
 import { sha256 } from '../../../crypto/hash.js';
 import { openEnvelope, sealEnvelope } from '../../../metadata/envelope.js';
@@ -13,7 +13,7 @@ import { badValue } from '../../base/daemonError.js';
 import { signCompact } from '../keys.js';
 import { readOutputScript, writeOutputScript } from '../../txo/scriptTemplates.js';
 
-/** Dewies a byte; never estimated. */
+/** Fee in dewies per byte. It is fixed, not estimated. */
 export const FEE_PER_BYTE = 50n;
 
 export interface NewOutput {
@@ -21,14 +21,14 @@ export interface NewOutput {
   readonly script: Buffer;
 }
 
-/** A channel that signs. */
+/** Signing channel. */
 export interface SigningChannel {
   /** 20 bytes, wire order. */
   readonly claimId: Bytes;
   readonly privateKey: Bytes;
 }
 
-/** Signed over where the first input is not chosen yet: the size of a signature is the same over any. */
+/** Placeholder outpoint until the first input is selected. The signature has the same size for any outpoint. */
 const ANY_OUTPOINT = Buffer.alloc(36);
 const AMOUNT_SIZE = 8;
 
@@ -40,7 +40,7 @@ export function outputSize(script: Bytes): number {
   return AMOUNT_SIZE + varIntSize(script.length) + script.length;
 }
 
-/** What an output adds to the fee; a new claim at least this much for each byte of its name. */
+/** Fee of an output. For a new claim, at least this amount for each byte of its name. */
 export function outputFee(script: Bytes, feePerNameChar: bigint): bigint {
   const { template, values } = readOutputScript(script);
   const nameFee = template.startsWith('claim_name+')
@@ -63,7 +63,7 @@ export function payScriptHash(amountDewies: bigint, scriptHash: Bytes): NewOutpu
   return { amountDewies, script: writeOutputScript('pay_script_hash', { script_hash: scriptHash }) };
 }
 
-/** `value` is that of a claim, of any signature, which goes. */
+/** `value` is the value of a claim; its signature is removed. */
 export function claimOutput(amountDewies: bigint, name: string, value: Bytes, pubkeyHash: Bytes): NewOutput {
   const script = writeOutputScript('claim_name+pay_pubkey_hash', {
     claim_name: Buffer.from(name),
@@ -106,7 +106,7 @@ export function supportOutput(
   return { amountDewies, script };
 }
 
-/** The receipt that is behind the payment of a purchase. */
+/** Receipt output after the payment of a purchase. */
 export function purchaseOutput(claimId: Bytes): NewOutput {
   return { amountDewies: 0n, script: writeOutputScript('return_data', { data: encodePurchase(claimId) }) };
 }
@@ -115,7 +115,7 @@ function unsigned(value: Bytes): Buffer {
   return sealEnvelope({ channelId: null, signature: null }, decodeClaim(value).message);
 }
 
-/** The output with another value of a claim or support in its place. */
+/** The output with a changed value of a claim or support. */
 function withValue(output: NewOutput, change: (value: Buffer) => Buffer): NewOutput {
   const { template, values } = readOutputScript(output.script);
   const field = 'claim' in values ? 'claim' : 'support';
@@ -125,8 +125,8 @@ function withValue(output: NewOutput, change: (value: Buffer) => Buffer): NewOut
 }
 
 /**
- * The output signed by a channel over the first input of its transaction: 36 bytes, or null as long as it is not known,
- * which gives a signature of the same size. Source: `Output.sign`.
+ * Signs the output with a channel and the first outpoint of its transaction. The outpoint has 36 bytes, or is null while
+ * unknown, which gives a signature of the same size. Source: `Output.sign`.
  */
 export function signOutput(
   output: NewOutput,
@@ -141,7 +141,7 @@ export function signOutput(
   });
 }
 
-/** The output with the value as it is to be, of a claim whose content hangs on a key that is made late. */
+/** The output with its final value, for a claim with a key that is created late. */
 export function replaceValue(output: NewOutput, value: Bytes): NewOutput {
   return withValue(output, () => Buffer.from(value));
 }

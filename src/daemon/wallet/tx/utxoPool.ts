@@ -1,12 +1,12 @@
-/** Coins from which those that pay are chosen, read by their amounts. */
+/** Candidate coins for coin selection, read by amount. */
 
 /** Selected coins. */
 export interface Coin {
-  /** The amount less what spending it costs, dewies. */
+  /** Amount minus the cost of spending it, in dewies. */
   readonly effectiveAmount: bigint;
 }
 
-/** The number of coins that have that amount. */
+/** An amount with the number of its coins. */
 export interface CoinAmount {
   readonly effectiveAmount: bigint;
   readonly count: number;
@@ -24,16 +24,19 @@ export interface CoinTotals {
 export interface UtxoPool<C extends Coin> {
   /** Sum of all coins. */
   sum(): Promise<bigint>;
-  /** Coins with a larger amount. */
+  /** Totals of the coins with a larger amount. */
   above(effectiveAmount: bigint): Promise<CoinTotals>;
-  /** The next amounts below that one, or from the largest on (null), largest first: as many as are at hand, at least one. */
+  /**
+   * The next amounts below this one in descending order; null starts at the largest. Returns the available ones, at least
+   * one.
+   */
   below(effectiveAmount: bigint | null): Promise<readonly CoinAmount[]>;
-  /** The least amount from that one on; null if there is none. */
+  /** The smallest amount that is at least this one; null if there is none. */
   leastFrom(effectiveAmount: bigint): Promise<bigint | null>;
-  /** The first this many coins of an amount, in their order. */
+  /** The first coins of an amount, in their order. */
   take(chosen: CoinAmount): Promise<readonly C[]>;
   /** All coins, in their order. */
   all(): Promise<readonly C[]>;
-  /** Only coins whose transactions are in blocks. */
+  /** Pool of only the confirmed coins. */
   confirmed(): UtxoPool<C>;
 }

@@ -4,7 +4,7 @@ import { readHashes, writeHashes } from './filterRange.js';
 
 export interface CfcheckptMessage {
   readonly filterType: number;
-  /** Wire order, as the headers are. */
+  /** In wire order, like the headers. */
   readonly stopHash: Buffer;
   readonly filterHeaders: readonly Buffer[];
 }

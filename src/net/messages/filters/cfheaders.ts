@@ -1,10 +1,10 @@
-/** The filter header before a row of blocks, and the hashes of their filters (BIP157). */
+/** The filter header before a range of blocks, and the hashes of their filters (BIP157). */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
 import { readHashes, writeHashes } from './filterRange.js';
 
 export interface CfheadersMessage {
   readonly filterType: number;
-  /** The last block; all hashes in wire order. */
+  /** The last block; all hashes are in wire order. */
   readonly stopHash: Buffer;
   readonly previousHeader: Buffer;
   readonly filterHashes: readonly Buffer[];

@@ -5,7 +5,7 @@ export interface CfilterMessage {
   readonly filterType: number;
   /** Wire order. */
   readonly blockHash: Buffer;
-  /** As BIP158 serializes it. */
+  /** Serialized as in BIP158. */
   readonly filter: Buffer;
 }
 

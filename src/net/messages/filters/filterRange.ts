@@ -1,4 +1,4 @@
-/** What the three questions about compact block filters have in common (BIP157). */
+/** Common codec of the requests for compact block filters (BIP157). */
 import type { Reader } from '../../../util/reader.js';
 import type { Writer } from '../../../util/writer.js';
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
@@ -10,7 +10,7 @@ export interface FilterRangeMessage {
   readonly stopHash: Buffer;
 }
 
-/** Asks for something of every block from a height up to a block. */
+/** Requests data of every block from a height up to a block. */
 export function filterRangeCodec(command: string): MessageCodec<FilterRangeMessage> {
   return {
     command,

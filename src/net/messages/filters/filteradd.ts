@@ -2,7 +2,7 @@
 import { MAX_SCRIPT_ELEMENT_SIZE } from '../../../script/script.js';
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
 
-/** Bytes of an item: that of the largest script element, 520 on Bitcoin. A longer one costs 100 points. */
+/** Maximum size of an item: that of a script element, 520 bytes in Bitcoin. A longer one costs 100 points. */
 export const MAX_FILTER_ITEM_SIZE = MAX_SCRIPT_ELEMENT_SIZE;
 
 export interface FilterAddMessage {

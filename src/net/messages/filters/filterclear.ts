@@ -1,4 +1,4 @@
-/** Takes the filter away (BIP37). Source: Core protocol.h `FILTERCLEAR`. */
+/** Removes the filter (BIP37). Source: Core protocol.h `FILTERCLEAR`. */
 import { emptyCodec } from '../codec.js';
 
 export const filterclearCodec = emptyCodec('filterclear');

@@ -1,4 +1,4 @@
-/** Sets a bloom filter on what is relayed (BIP37). Whether it is within bounds is for `BloomFilter` to say. Source: Core bloom.h. */
+/** Sets a bloom filter for relayed transactions (BIP37). `BloomFilter` checks its limits. Source: Core bloom.h. */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
 
 export interface FilterLoadMessage {

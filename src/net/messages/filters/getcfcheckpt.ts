@@ -1,4 +1,4 @@
-/** Asks for the filter header of every thousandth block up to a block (BIP157). */
+/** Requests the filter header of every thousandth block up to a block (BIP157). */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
 
 /** Blocks between two checkpoints. */

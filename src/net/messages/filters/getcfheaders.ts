@@ -1,7 +1,7 @@
-/** Asks for the headers of compact filters (BIP157). */
+/** Requests the headers of compact filters (BIP157). */
 import { filterRangeCodec } from './filterRange.js';
 
-/** Headers that may be asked for at once. */
+/** Maximum number of headers in one request. */
 export const MAX_FILTER_HEADERS = 2000;
 
 export const getcfheadersCodec = filterRangeCodec('getcfheaders');

@@ -1,7 +1,7 @@
-/** Asks for compact filters of blocks (BIP157). */
+/** Requests compact filters of blocks (BIP157). */
 import { filterRangeCodec } from './filterRange.js';
 
-/** Filters that may be asked for at once. */
+/** Maximum number of filters in one request. */
 export const MAX_FILTERS = 1000;
 
 export const getcfiltersCodec = filterRangeCodec('getcfilters');

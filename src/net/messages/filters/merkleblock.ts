@@ -1,4 +1,4 @@
-/** A header and the proof of those transactions of the block that match a filter (BIP37). Source: Core merkleblock.h. */
+/** A header and a proof of the block's transactions that match a filter (BIP37). Source: Core merkleblock.h. */
 import {
   parsePartialMerkleTree,
   writePartialMerkleTree,

@@ -1,4 +1,4 @@
-/** `getaddressbalance`: what addresses hold and have received. */
+/** `getaddressbalance`: balances and total received amounts of addresses. */
 import { noTotals, type ScriptTotals } from '../../../index/addressRows.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

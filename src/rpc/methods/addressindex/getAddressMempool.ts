@@ -1,4 +1,4 @@
-/** `getaddressmempool`: what unconfirmed transactions do to addresses. */
+/** `getaddressmempool`: effects of unconfirmed transactions on addresses. */
 import { hashToHex } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { defineMethod } from '../../declare/method.js';

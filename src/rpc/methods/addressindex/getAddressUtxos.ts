@@ -25,7 +25,7 @@ import {
   type MempoolMark,
 } from './query.js';
 
-/** Height that stands for the mempool, as in Bitcore. */
+/** Height used for mempool outputs, as in Bitcore. */
 const MEMPOOL_HEIGHT = -1;
 
 const UTXOS_SCHEMA = t.array(
@@ -75,7 +75,7 @@ async function find(
   return { outputs, next: await addUnconfirmed(outputs, services, index, query), tip };
 }
 
-/** The confirmed ones with their scripts, without what is spent by now. */
+/** Confirmed outputs with their scripts, without those spent in the meantime. */
 async function withScripts(
   { chain, mempool }: RpcServices,
   entries: readonly UnspentEntry[],
@@ -92,7 +92,7 @@ async function withScripts(
   return outputs;
 }
 
-/** Adds what is made in the mempool and not spent there, as far as there is room; answers where the next page begins. */
+/** Adds outputs created and not spent in the mempool, as far as the page has space; returns the start of the next page. */
 async function addUnconfirmed(
   outputs: UnspentOutput[],
   services: RpcServices,

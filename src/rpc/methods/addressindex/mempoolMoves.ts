@@ -1,4 +1,4 @@
-/** What unconfirmed transactions do to scripts: outputs made and outputs spent, read from the transactions. */
+/** Effects of unconfirmed transactions on scripts: outputs created and spent, read from the transactions. */
 import { scriptKeyOf } from '../../../index/addressScripts.js';
 import { formatOutPoint, type OutPoint } from '../../../primitives/transaction.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
@@ -11,16 +11,16 @@ export interface MempoolMove extends MempoolMark {
   /** Id of the transaction in wire order. */
   readonly txid: Buffer;
   readonly timeSec: number;
-  /** Number of the output, or of the input that spends. */
+  /** Number of the output, or of the spending input. */
   readonly index: number;
   readonly amountSat: bigint;
   readonly script: Bytes;
   readonly scriptKey: string;
-  /** What an input spends; null for an output. */
+  /** The outpoint that an input spends; null for an output. */
   readonly spends: OutPoint | null;
 }
 
-/** In the order in which the transactions came, from behind the query's mark on; of each the inputs first. */
+/** In order of arrival, after the query's mark; for each transaction the inputs first. */
 export async function* mempoolMoves(
   { mempool, chain }: RpcServices,
   addresses: AddressService,
@@ -31,7 +31,7 @@ export async function* mempoolMoves(
     since = await yieldIfDue(since);
     const tx = mempool.transaction(txid);
     const timeSec = mempool.entry(txid)?.entryTimeSec;
-    // It may leave while others are looked at.
+    // It may leave the mempool during the iteration.
     if (!tx || timeSec === undefined) continue;
     const skipped = arrival === afterMempool?.arrival ? afterMempool.order : -1;
     const move = (

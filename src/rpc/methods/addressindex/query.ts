@@ -1,5 +1,5 @@
 /**
- * What the methods of the address index are asked: addresses or scripts, a range of heights and a page. The shape is
+ * The query parameters of the address index methods: addresses or scripts, a range of heights and a page. The shape is
  * that of Bitcore's and Insight's methods of the same names, `{"addresses": [...], "start": n, "end": n}`; scripts and
  * pages are ours.
  */
@@ -18,15 +18,15 @@ import { getArray, getBool, getInt, getString } from '../../declare/paramTypes.j
 import { t, type Schema } from '../../../schema/schema.js';
 import type { AddressService, RpcServices } from '../../../interfaces/services.js';
 
-/** Addresses and scripts that one call may ask for. */
+/** Maximum number of addresses and scripts in one call. */
 const MAX_SCRIPTS = 1000;
-/** Entries of an answer that is not asked for in pages, and of a page. */
+/** Maximum number of entries in a result without pages, and in a page. */
 const MAX_ENTRIES = 100_000;
 
 /** The next schema of a page. */
 export const NEXT_SCHEMA = t.optional(t.hex('where the next page begins'), 'when there is one');
 
-/** The parameter that all of them have. */
+/** The parameter common to all of these methods. */
 export const QUERY_PARAM = {
   name: 'addresses',
   type: 'textArrayOrObject',
@@ -37,15 +37,15 @@ export const QUERY_PARAM = {
     'then), "after" ("next" of the page before), "mempool" (boolean, whether unconfirmed transactions count)',
 } as const satisfies ParamDecl;
 
-/** A place among what the mempool holds: a transaction by its arrival, and something within it by number. */
+/** A position in the mempool: a transaction by its arrival number, and an element of it by its number. */
 export interface MempoolMark {
   readonly arrival: number;
   readonly order: number;
 }
 
-/** Bytes of such a mark, by which it is told from those of the chain. */
+/** Size of such a mark, which distinguishes it from marks in the chain. */
 const MEMPOOL_MARK_BYTES = 12;
-/** The place in front of everything in the mempool. */
+/** The position before everything in the mempool. */
 export const MEMPOOL_BEGIN: MempoolMark = { arrival: 0, order: 0 };
 
 export interface AddressQuery {
@@ -54,7 +54,7 @@ export interface AddressQuery {
   readonly keys: readonly string[];
   readonly startHeight: number | undefined;
   readonly endHeight: number | undefined;
-  /** Null when the answer is not a page. */
+  /** Null when the result is not paged. */
   readonly limit: number | null;
   /** End of the previous page, if in the chain. */
   readonly after: Bytes | undefined;
@@ -68,7 +68,7 @@ function invalid(message: string): RpcError {
   return rpcError(RPC_ERROR.INVALID_PARAMETER, message);
 }
 
-/** Throws unless the node keeps the index and it is at the tip. */
+/** Throws unless the index is enabled and at the tip. */
 export function requireIndex({ addresses, chain, indexes }: RpcServices): AddressService {
   const status = indexes().find(({ name }) => name === 'addressindex');
   if (status !== undefined && !status.synced) {
@@ -86,7 +86,7 @@ export function requireIndex({ addresses, chain, indexes }: RpcServices): Addres
   );
 }
 
-/** Throws on what is not a query. `markBytes` is the size of a mark in the chain; null if all is in the mempool. */
+/** Throws on an invalid query. `markBytes` is the size of a mark in the chain; null if all entries are in the mempool. */
 export async function parseQuery(
   { params }: RpcServices,
   value: JsonValue,
@@ -160,7 +160,7 @@ function markOf(
   return { after: undefined, afterMempool: { arrival, order: mark.readUInt32BE(8) } };
 }
 
-/** The mark of a page that ended in the mempool. */
+/** The mark of a page that ends in the mempool. */
 export function mempoolMark({ arrival, order }: MempoolMark): Buffer {
   const mark = Buffer.alloc(MEMPOOL_MARK_BYTES);
   mark.writeBigUInt64BE(BigInt(arrival));
@@ -168,12 +168,12 @@ export function mempoolMark({ arrival, order }: MempoolMark): Buffer {
   return mark;
 }
 
-/** Entries that an answer may have. */
+/** Maximum number of entries in the result. */
 export function entryLimit({ limit }: AddressQuery): number {
   return limit ?? MAX_ENTRIES;
 }
 
-/** How answers are declared that are a list or, with "limit", a page of it under `name`. */
+/** Schema of a result that is a list or, with "limit", a page of it under `name`. */
 export function pagedSchema(name: string, list: Schema): Schema {
   return t.union([
     { when: 'without "limit"', schema: list },
@@ -184,7 +184,7 @@ export function pagedSchema(name: string, list: Schema): Schema {
   ]);
 }
 
-/** The answer that `pagedSchema` declares. */
+/** The result in the schema of `pagedSchema`. */
 export function pagedAnswer(
   { limit }: AddressQuery,
   name: string,
@@ -199,13 +199,13 @@ export function nextField(next: Bytes | null): { next?: string } {
   return next ? { next: toHex(next) } : {};
 }
 
-/** What to ask the index for. */
+/** The query for the index. */
 export function pageRequest(query: AddressQuery): PageRequest {
   const { after, startHeight, endHeight } = query;
   return { limit: entryLimit(query), after, startHeight, endHeight };
 }
 
-/** Refuses an answer that would be cut off without the caller noticing. */
+/** Throws for a result that would be truncated without the caller noticing. */
 export function requireWhole(query: AddressQuery, next: Bytes | null): void {
   if (query.limit !== null || next === null) return;
   throw invalid(`More than ${MAX_ENTRIES} entries: ask for pages with "limit" and "after"`);

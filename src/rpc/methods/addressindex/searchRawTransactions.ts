@@ -1,7 +1,7 @@
 /**
  * `searchrawtransactions`: the transactions of an address, by the address index. Source: lbcd rpcserver.go
- * `handleSearchRawTransactions`. Differences from lbcd: it works without a transaction index unless other addresses than
- * the asked one matter, and one call gives 10,000 transactions at most.
+ * `handleSearchRawTransactions`. Differences from lbcd: it works without a transaction index unless addresses other than the
+ * requested one are needed, and one call returns at most 10,000 transactions.
  */
 import { scriptKeyOf } from '../../../index/addressScripts.js';
 import { isCoinbase, type Transaction, type TxOutput } from '../../../primitives/transaction.js';
@@ -35,9 +35,9 @@ import type { AddressService, RpcServices } from '../../../interfaces/services.j
 import { atOneTip } from './atOneTip.js';
 
 const DEFAULT_COUNT = 100;
-/** Transactions of one answer: they are read before it begins. */
+/** Maximum number of transactions in a result: they are read before it is written. */
 const MAX_COUNT = 10_000;
-/** History entries read at once while those before the wanted ones are passed over. */
+/** History entries read at once while skipping to the requested ones. */
 const PAGE_ENTRIES = 10_000;
 
 /** A transaction of the address; the height is -1 in the mempool. */
@@ -46,11 +46,11 @@ interface Place {
   readonly height: number;
 }
 
-/** What of a transaction is shown. */
+/** Options for the output of a transaction. */
 interface Shown {
   readonly context: ScriptContext;
   readonly vinExtra: boolean;
-  /** Inputs and outputs of these addresses only; null for all. */
+  /** Restricts inputs and outputs to these addresses; null for all. */
   readonly only: AddressFilter | null;
 }
 
@@ -82,7 +82,7 @@ function keyOf({ params }: RpcServices, address: string): string {
   );
 }
 
-/** The confirmed transactions `from` up to but without `to`, the oldest being number 0. */
+/** The confirmed transactions from `from` up to but not including `to`; the oldest is number 0. */
 async function confirmed(index: AddressService, key: string, from: number, to: number): Promise<Place[]> {
   const places: Place[] = [];
   let after: Buffer | undefined;
@@ -98,7 +98,7 @@ async function confirmed(index: AddressService, key: string, from: number, to: n
   return places;
 }
 
-/** Up to `count` places after the first `skip`: in chain order, then mempool order, or reversed. */
+/** Up to `count` transactions after the first `skip`: in chain order, then mempool order, or reversed. */
 async function findPlaces(
   index: AddressService,
   key: string,
@@ -118,14 +118,14 @@ async function findPlaces(
   return [...first, ...waiting.slice(behind, behind + count - first.length)];
 }
 
-/** Null for one that has gone meanwhile. */
+/** Null for a transaction that no longer exists. */
 function read(services: RpcServices, { txid, height }: Place): MaybePromise<FoundTransaction | null> {
   if (height < 0 || services.txIndex !== null) return findTransaction(services, txid, false);
   const block = services.chain.chain.index.active.at(height);
   return block === NO_HEADER ? null : findInBlock(services, block, txid);
 }
 
-/** The outputs that a transaction spends, by transaction and number; those which are not found are left out. */
+/** The outputs that a transaction spends, by transaction and number; outputs that are not found are omitted. */
 async function spentOutputs(services: RpcServices, tx: Transaction): Promise<Map<string, TxOutput>> {
   const outputs = new Map<string, TxOutput>();
   let since = performance.now();
@@ -183,7 +183,7 @@ async function verboseAnswer(services: RpcServices, found: FoundTransaction, sho
   return {
     hex: rawTransactionAnswer(tx, true),
     txid: hashToHex(shownTransaction(tx).txid),
-    // lbcd has these fields and leaves them empty.
+    // lbcd returns these fields empty.
     hash: '',
     size: '',
     vsize: '',

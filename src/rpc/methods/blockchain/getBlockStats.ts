@@ -1,6 +1,6 @@
 /**
- * `getblockstats`: figures of one block. Fees come from the block's undo data, so no index is needed; the lbrycrd
- * profile demands one all the same, as the reference does. Source: lbrycrd rpc/blockchain.cpp.
+ * `getblockstats`: statistics of one block. Fees are computed from the block's undo data, so no index is needed; the lbrycrd
+ * profile requires one anyway, as the reference does. Source: lbrycrd rpc/blockchain.cpp.
  */
 import type { LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
 import { MAX_BLOCK_SERIALIZED_SIZE, MAX_MONEY, WITNESS_SCALE_FACTOR } from '../../../consensus/limits.js';
@@ -33,7 +33,7 @@ import { t, type SchemaFields } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { isJsonNumber, type JsonValue } from '../../../util/json/json.js';
 
-/** Outpoint, height and coinbase flag of an entry of the reference's coin database. Source: `PER_UTXO_OVERHEAD`. */
+/** Size of an entry's outpoint, height and coinbase flag in the reference's coin database. Source: `PER_UTXO_OVERHEAD`. */
 const COIN_OVERHEAD_BYTES = 41;
 /** Bytes of an output's amount. */
 const AMOUNT_BYTES = 8;
@@ -75,7 +75,7 @@ const FIELDS: SchemaFields = {
   utxo_size_inc: t.int('growth of the size of the set of unspent outputs, unspendable ones not discounted'),
 };
 
-/** Statistics that look at what inputs spend. */
+/** Statistics that need the spent coins. */
 const NEEDS_INPUTS = new Set([
   'medianfee',
   'feerate_percentiles',
@@ -131,7 +131,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** All statistics that the block and the coins it spends tell, in the reference's order. */
+/** All statistics that can be computed from the block and the coins it spends, in the reference's order. */
 function blockFigures(block: LoadedBlock, spent: readonly CoinValue[]): Record<string, JsonOut> {
   const { raw, parsed } = block;
   const { txs, outputs } = parsed;
@@ -225,7 +225,7 @@ function blockOf(services: RpcServices, profile: Profile, wanted: JsonValue): nu
   return id;
 }
 
-/** The names, each once. */
+/** The names without duplicates. */
 function* readNames(values: readonly JsonValue[]): Slices<Set<string>> {
   const names = new Set<string>();
   for (const value of values) {
@@ -235,11 +235,11 @@ function* readNames(values: readonly JsonValue[]): Slices<Set<string>> {
   return names;
 }
 
-/** The selected ones, sorted and each once, or all. */
+/** The selected statistics, sorted and without duplicates, or all. */
 function select(all: Record<string, JsonOut>, selected: ReadonlySet<string>): JsonOut {
   if (selected.size === 0) return all;
   const result: Record<string, JsonOut> = {};
-  // The first in the order of the names is the one that the error tells, without sorting a million of them.
+  // The error names the first one in sort order; this avoids sorting a million names.
   let unknown: string | undefined;
   for (const name of selected) {
     if (!Object.hasOwn(all, name) && (unknown === undefined || name < unknown)) unknown = name;
@@ -263,7 +263,7 @@ export const getBlockStats = defineMethod({
   params: [
     {
       name: 'hash_or_height',
-      // Not `hashOrHeight`: the reference reads the hash leniently.
+      // Not `hashOrHeight`: the reference parses the hash leniently.
       type: 'any',
       cli: 'auto',
       required: true,
@@ -271,7 +271,7 @@ export const getBlockStats = defineMethod({
     },
     { name: 'stats', type: 'array', defaultText: 'all values', description: 'Values to compute' },
   ],
-  // The reference takes two more and ignores them.
+  // The reference accepts two more arguments and ignores them.
   maxArgs: 4,
   result: t.object(
     Object.fromEntries(

@@ -16,7 +16,7 @@ import type { SnapshotService } from '../../../interfaces/services.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Share of the chain's transactions that are validated, 0 to 1; by the real clock, not a mocked one. */
+/** Share of the chain's transactions that are validated, 0 to 1; uses the real clock, not a mocked one. */
 export function verificationProgress(chain: ChainReader, tip: number, data: ChainTxData): number {
   const { headers } = chain;
   const nowSec = Math.floor(Date.now() / 1000);
@@ -36,7 +36,7 @@ export function sizeOnDisk(chain: ChainReader): number {
     .reduce((sum, file) => sum + files.sizeBytes('blk', file) + files.sizeBytes('rev', file), 0);
 }
 
-/** The snapshot that the node stands on; undefined when it stands on its own blocks. */
+/** The snapshot on which the node is based; undefined for an ordinary node. */
 function snapshotAnswer(
   snapshots: SnapshotService | undefined,
 ): { height: number; blockhash: string; hash: string; validated_height: number } | undefined {

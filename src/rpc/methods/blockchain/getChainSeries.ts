@@ -1,4 +1,4 @@
-/** `getchainseries`: how a figure of the chain or of the claim trie went, as points for a chart. */
+/** `getchainseries`: the history of a figure of the chain or of the claim trie, as points for a chart. */
 import { requireClaimIndex } from '../claimindex/claimAnswer.js';
 import { coins } from '../../../util/json/json.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
@@ -9,7 +9,7 @@ import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { retryWhileGone, type QueriedBlock } from '../claimtrie/atBlock.js';
 
-/** Hashes that a block of difficulty 1 takes on average: 2^256 over its target, 0xffff * 2^224 (`difficultyOf`). */
+/** Average number of hashes for a block of difficulty 1: 2^256 divided by its target, 0xffff * 2^224 (`difficultyOf`). */
 const WORK_OF_DIFFICULTY_1 = 2 ** 32 / 0xffff;
 
 const METRICS = {
@@ -26,14 +26,14 @@ type Metric = keyof typeof METRICS;
 const DEFAULT_POINTS = 600;
 const MAX_POINTS = 2000;
 
-/** The last blocks of this many stretches, which are as long as one another; `from` and `to` are the first and the last. */
+/** The last blocks of this many sections of equal length; `from` and `to` are the first and the last block. */
 function heightsOf(from: number, to: number, points: number): number[] {
   const count = Math.min(points, to - from + 1);
   if (count === 1) return [to];
   return Array.from({ length: count }, (_, i) => from + Math.round((i * (to - from)) / (count - 1)));
 }
 
-/** The value of the stretch behind block `before` up to block `last`. */
+/** The value of the section after block `before` up to block `last`. */
 function headerValue({ chain }: RpcServices, metric: Metric, before: number, last: number): number {
   const { headers } = chain;
   const { active } = chain.chain.index;

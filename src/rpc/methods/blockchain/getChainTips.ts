@@ -7,9 +7,9 @@ import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Headers between two looks at the clock. Arbitrary: some microseconds. */
+/** Headers between two checks of the clock. Arbitrary: some microseconds. */
 const HEADERS_A_LOOK = 4096;
-/** Room for headers that are added meanwhile, at a time. Arbitrary. */
+/** Space reserved at a time for headers added during the search. Arbitrary. */
 const MORE_HEADERS = 4096;
 
 const STATUSES = ['invalid', 'headers-only', 'valid-headers', 'valid-fork', 'active'] as const;
@@ -22,13 +22,13 @@ function statusOf({ headers, chain }: ChainReader, id: number): (typeof STATUSES
 }
 
 /**
- * Header ids of the tip and of every branch end beside the active chain, the highest first. During the first sync more than a
- * million headers are beside it.
+ * Header ids of the tip and of all branch ends outside the active chain, the highest first. During the first sync more than
+ * a million headers are outside the active chain.
  */
 async function findTips({ headers, chain }: ChainReader): Promise<number[]> {
   let hasChild = new Uint8Array(headers.count + MORE_HEADERS);
   let since = performance.now();
-  // Some may be added meanwhile.
+  // Headers may be added during the loop.
   for (let id = 0; id < headers.count; id++) {
     if (id % HEADERS_A_LOOK === 0) since = await yieldIfDue(since);
     const prev = headers.prev(id);
@@ -46,7 +46,7 @@ async function findTips({ headers, chain }: ChainReader): Promise<number[]> {
   return tips.sort((a, b) => headers.height(b) - headers.height(a) || a - b);
 }
 
-/** Finds the lowest blocks of branches; what one walk came through no other goes through again. */
+/** Finds the lowest blocks of branches; a block visited by one walk is not visited again by another. */
 class Branches {
   private readonly reader: ChainReader;
   /** Lowest header of a branch plus one, by header id. */
@@ -57,7 +57,7 @@ class Branches {
     this.lowest = new Int32Array(reader.headers.count);
   }
 
-  /** `NO_HEADER` for what is in the active chain. */
+  /** `NO_HEADER` for a block in the active chain. */
   lowestOf(id: number): number {
     const { headers, chain } = this.reader;
     const { active } = chain.index;

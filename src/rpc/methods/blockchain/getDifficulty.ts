@@ -1,4 +1,4 @@
-/** `getdifficulty`: how hard the tip was to find. */
+/** `getdifficulty`: the difficulty of the tip. */
 import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

@@ -1,4 +1,7 @@
-/** `getheaders`: what a peer would be sent in answer to the message of that name. Source: lbcd rpcserver.go, `LocateHeaders`. */
+/**
+ * `getheaders`: the headers that would be sent to a peer for the P2P message of this name. Source: lbcd rpcserver.go,
+ * `LocateHeaders`.
+ */
 import { formatHeader } from '../../../primitives/header.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { equalBytes, hashFromHex, toHex, type Bytes } from '../../../util/bytes.js';
@@ -13,10 +16,10 @@ import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** Headers of one answer. Source: lbcd wire `MaxBlockHeadersPerMsg`. */
+/** Maximum number of headers in a result. Source: lbcd wire `MaxBlockHeadersPerMsg`. */
 const MAX_HEADERS = 2000;
 
-/** A hash of up to 64 digits, zeros in front. */
+/** Parses a hash of up to 64 digits, padded with leading zeros. */
 function parseHash(text: string): Bytes {
   if (/^[0-9a-fA-F]{0,64}$/.test(text)) return hashFromHex(text.padStart(64, '0'));
   throw rpcError(
@@ -25,10 +28,10 @@ function parseHash(text: string): Bytes {
   );
 }
 
-/** Hashes read between two pauses: nothing bounds how many there are. */
+/** Hashes parsed between two pauses: their number is unlimited. */
 const HASHES_AT_ONCE = 256;
 
-/** The first of the hashes that is in the active chain; all are read, for any may be malformed. */
+/** The first of the hashes that is in the active chain; all are parsed, since any may be malformed. */
 function* firstKnown({ chain }: RpcServices, locator: readonly JsonValue[]): Slices<number> {
   let known: number = NO_HEADER;
   for (let n = 0; n < locator.length; n++) {
@@ -42,7 +45,7 @@ function* firstKnown({ chain }: RpcServices, locator: readonly JsonValue[]): Sli
   return known;
 }
 
-/** The first header that is asked for. Without a locator the stop itself is. */
+/** The first header requested. Without a locator it is the stop hash itself. */
 async function firstOf(services: RpcServices, locator: readonly JsonValue[], stop: Bytes): Promise<number> {
   const { chain } = services;
   const { active } = chain.chain.index;
@@ -53,7 +56,7 @@ async function firstOf(services: RpcServices, locator: readonly JsonValue[], sto
   for (;;) {
     const known = await inSlices(firstKnown(services, locator));
     if (known === NO_HEADER) return active.next(active.at(0));
-    // It may have been disconnected meanwhile.
+    // The block may have been disconnected in the meantime.
     if (active.contains(known)) return active.next(known);
   }
 }

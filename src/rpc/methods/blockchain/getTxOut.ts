@@ -79,7 +79,7 @@ export const getTxOut = defineMethod({
     const found = findUnspent(services, outPoint, {
       height: chain.chain.height,
       useMempool: args.include_mempool,
-      // lbcd looks for outputs in the mempool, and not for spends.
+      // lbcd checks the mempool for outputs, but not for spends.
       hidesSpent: profile !== 'lbcd',
     });
     return whenResolved(found, (output) =>

@@ -1,4 +1,4 @@
-/** `gettxoutsetinfo`: figures and hash of the set of unspent outputs. Source: lbrycrd rpc/blockchain.cpp `GetUTXOStats`. */
+/** `gettxoutsetinfo`: statistics and hash of the set of unspent outputs. Source: lbrycrd rpc/blockchain.cpp `GetUTXOStats`. */
 import { createHash, type Hash } from 'node:crypto';
 import type { CoinRowEntry } from '../../../chain/chainReader.js';
 import { sha256 } from '../../../crypto/hash.js';
@@ -12,7 +12,7 @@ import { t } from '../../../schema/schema.js';
 
 /** Bytes of a coin besides its script: txid, number, height and coinbase, amount, length of the script. */
 const BOGO_BYTES = 32 + 4 + 4 + 8 + 2;
-/** Bytes that are hashed at a time. */
+/** Bytes hashed at a time. */
 const HASH_CHUNK_BYTES = 1 << 16;
 
 interface SetFigures {
@@ -22,12 +22,12 @@ interface SetFigures {
   totalSat: bigint;
 }
 
-/** Feeds the set to the hash, transaction by transaction. */
+/** Adds the set to the hash, transaction by transaction. */
 class SetHasher {
   readonly figures: SetFigures = { transactions: 0, outputs: 0, bogoSizeBytes: 0, totalSat: 0n };
   private readonly hash: Hash = createHash('sha256');
   private pending = new Writer(HASH_CHUNK_BYTES * 2);
-  /** Outputs of the transaction under way; the database orders their numbers by their first byte. */
+  /** Outputs of the current transaction; the database orders their numbers by their first byte. */
   private outputs: CoinRowEntry[] = [];
 
   constructor(tipHash: Bytes) {
@@ -43,8 +43,9 @@ class SetHasher {
   }
 
   /**
-   * Source: `ApplyStats`. QUIRK: what is written for height and coinbase is 1 unless both are 0, as the reference's
-   * expression binds differently than it reads. Test: test/unit/rpc/methods/blockchain/getTxOutSetInfo.test.ts.
+   * Source: `ApplyStats`. QUIRK: the value hashed for height and coinbase is 1 unless both are 0, as operator precedence in
+   * the reference's expression differs from its apparent meaning. Test:
+   * test/unit/rpc/methods/blockchain/getTxOutSetInfo.test.ts.
    */
   private endTransaction(): void {
     const { figures, outputs } = this;

@@ -1,16 +1,16 @@
-/** `pruneblockchain`: deletes old block files by hand. */
+/** `pruneblockchain`: deletes old block files manually. */
 import { MIN_BLOCKS_TO_KEEP } from '../../../chain/chain.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** Larger numbers are times. */
+/** Larger numbers are times, not heights. */
 const LARGEST_HEIGHT = 1_000_000_000;
-/** Blocks may carry times this much too early. Source: `TIMESTAMP_WINDOW`. */
+/** Maximum by which a block's time may be too early. Source: `TIMESTAMP_WINDOW`. */
 const TIMESTAMP_WINDOW_SEC = 2 * 60 * 60;
 
-/** The first block whose time, or that of one before it, is at least `timeSec`. Source: `CChain::FindEarliestAtLeast`. */
+/** The first block with a time, its own or an earlier block's, of at least `timeSec`. Source: `CChain::FindEarliestAtLeast`. */
 function heightAtTime({ chain }: RpcServices, timeSec: number): number {
   const { active } = chain.chain.index;
   for (let height = 0; height <= active.height; height++) {

@@ -15,12 +15,12 @@ import { ScriptSet } from '../../lookup/scriptSet.js';
 
 const DEFAULT_RANGE = 1000;
 const MAX_RANGE = 1_000_000;
-/** What one descriptor can stand for at most (`combo` over the largest range). Bounds memory: some 100 bytes a script. */
+/** Maximum number of scripts of one descriptor (`combo` over the largest range). Limits memory: some 100 bytes per script. */
 const MAX_SCRIPTS = 4 * (MAX_RANGE + 1);
 
 interface ScanObject {
   text: string;
-  /** Last position of a descriptor that has many. */
+  /** Last position of a ranged descriptor. */
   range: number;
 }
 
@@ -42,7 +42,7 @@ function parseScanObject(value: JsonValue): ScanObject {
   return { text: getString(text), range };
 }
 
-/** All scripts that the objects stand for; null when the scan is ended before they are derived. */
+/** All scripts described by the scan objects; null when the scan is cancelled before they are derived. */
 async function wantedScripts(
   { services, signal }: RpcContext,
   objects: readonly JsonValue[],
@@ -89,7 +89,7 @@ function* unspentAnswers(found: readonly CoinRowEntry[]): Generator<JsonOut> {
   for (const entry of found) yield unspentAnswer(entry);
 }
 
-/** The outcome of a scan that was ended before it came to the outputs. */
+/** The result of a scan that was cancelled before it started. */
 const NOT_BEGUN: CoinScanResult = { completed: false, searched: 0, found: [], totalSat: 0n };
 
 async function scan(ctx: RpcContext, objects: JsonValue): Promise<JsonOut> {

@@ -1,4 +1,4 @@
-/** `verifychain`: checks the last blocks against what is stored. */
+/** `verifychain`: verifies the last blocks against stored data. */
 import { verifyChain as verifyLastBlocks } from '../../../chain/open/verifyChain.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

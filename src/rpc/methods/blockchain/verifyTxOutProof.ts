@@ -1,4 +1,4 @@
-/** `verifytxoutproof`: which transactions a proof of `gettxoutproof` proves. */
+/** `verifytxoutproof`: the transactions that a proof of `gettxoutproof` proves. */
 import {
   parsePartialMerkleTree,
   provedTransactions,
@@ -13,7 +13,7 @@ import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Answers -1 with the reference's text where the bytes end early or hold a bad length. */
+/** Throws error -1 with the reference's text when the bytes end early or contain an invalid length. */
 export function parseProof(proof: Bytes): { header: BlockHeader; tree: PartialMerkleTree } {
   const reader = new Reader(proof);
   try {
@@ -49,7 +49,7 @@ export const verifyTxOutProof = defineMethod({
   run({ services: { chain } }, { proof }) {
     const { header, tree } = parseProof(proof);
     const proved = provedTransactions(tree);
-    // A tree that is none counts as one with a root of zeros.
+    // A malformed tree counts as one with a root of zeros.
     if (!equalBytes(proved?.root ?? NULL_HASH, header.merkleRoot)) return [];
     const id = chain.headers.find(headerHash(proof));
     const known = id !== NO_HEADER && chain.chain.index.active.contains(id) && chain.headers.txCount(id) > 0;

@@ -1,4 +1,4 @@
-/** A claim of the claim index as the methods show it, with its decoded value. */
+/** Claims of the claim index in RPC results, with their decoded values. */
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import { claimToJson } from '../../../metadata/claimJson.js';
 import { decodeClaim } from '../../../metadata/claim.js';
@@ -60,7 +60,7 @@ const CLAIM_FIELDS: SchemaFields = {
   value: t.optional(t.any('the metadata, decoded'), 'when it can be decoded and shown'),
 };
 
-/** A claim without what it refers to. */
+/** A claim without the claims that it refers to. */
 const PLAIN_CLAIM = t.named('IndexedClaim', t.object(CLAIM_FIELDS));
 
 export const CHANNEL_FIELD = t.optional(PLAIN_CLAIM, 'when the signature is valid');
@@ -77,7 +77,7 @@ export const FULL_CLAIM = t.named(
   }),
 );
 
-/** The index when it is at the tip; throws what to do otherwise. */
+/** The index if it is at the tip; else throws an error with the remedy. */
 export function requireClaimIndex({ claimIndex, chain, indexes }: RpcServices): ClaimIndexQueries {
   const status = indexes().find(({ name }) => name === 'claimindex');
   if (claimIndex === null || status === undefined)
@@ -92,7 +92,7 @@ export function requireClaimIndex({ claimIndex, chain, indexes }: RpcServices): 
   );
 }
 
-/** Claims as the methods show them; `confirmedOnly` excludes the mempool. */
+/** The claims visible to methods; `confirmedOnly` excludes the mempool. */
 export function shownBy(
   { shownClaims }: RpcServices,
   index: ClaimIndexQueries,
@@ -101,7 +101,7 @@ export function shownBy(
   return confirmedOnly ? confirmedClaims(index) : (shownClaims ?? confirmedClaims(index));
 }
 
-/** The parameter that limits an answer to confirmed claims. */
+/** The parameter that limits a result to confirmed claims. */
 export const CONFIRMED_ONLY = {
   name: 'confirmedonly',
   type: 'boolean',
@@ -109,7 +109,7 @@ export const CONFIRMED_ONLY = {
   description: 'Exclude claims and updates in the mempool',
 } as const;
 
-/** A claim and what it refers to. */
+/** A claim with the claims that it refers to. */
 export interface ShownClaim {
   readonly claim: ClaimRecord;
   readonly channel: ClaimRecord | null;
@@ -118,8 +118,9 @@ export interface ShownClaim {
 }
 
 /**
- * Claims of one answer. Each is assembled once, however many URLs lead to it and however many claims refer to it: values
- * take up to 8 KiB, and most of the time. What was decoded is kept as text, which takes a tenth of its objects' memory.
+ * Formats the claims of one result. Each claim is formatted once, however many URLs resolve to it and however many claims
+ * refer to it: values have up to 8 KiB and take most of the time. Decoded values are cached as text, which takes a tenth of
+ * the memory of objects.
  */
 export class ClaimShower {
   private readonly services: RpcServices;
@@ -144,7 +145,7 @@ export class ClaimShower {
   }
 
   private async plain(claim: ClaimRecord): Promise<Record<string, JsonOut>> {
-    // By the output: another call's look may be of another tip.
+    // Keyed by output, since a concurrent call may see another tip.
     const key = `${toLatin1(claim.claimId)}${toLatin1(claim.txid)}`;
     let shown = this.shown.get(key);
     if (shown === undefined) {
@@ -199,7 +200,7 @@ function plainClaim(
   };
 }
 
-/** Null for what cannot be decoded, or holds what has no JSON form. */
+/** Null for a value that cannot be decoded, or cannot be represented in JSON. */
 function shownValue(bytes: Uint8Array, params: RpcServices['params']): JsonOut | null {
   try {
     return new RawJson(stringifyJson(claimToJson(decodeClaim(bytes), addressPrefixes(params))));

@@ -29,7 +29,7 @@ export const getClaim = defineMethod({
     if (!claim) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Could not find claim at ${claimid}`);
     const channelOf = (of: ClaimRecord | null): Promise<ClaimRecord | null> =>
       referred(of?.isSignatureValid === true ? of.channelId : null);
-    // The channel and the repost target of a confirmed claim are shown as confirmed.
+    // For a confirmed claim, the channel and the repost target are also the confirmed ones.
     const find = (id: Bytes) => (claim.waiting ? shown.latest([id]) : shown.claims([id]));
     const referred = async (id: Bytes | null): Promise<ClaimRecord | null> =>
       id && ((await find(id))[0] ?? null);

@@ -1,4 +1,4 @@
-/** `getclaimindexinfo`: how far the claim index is, and what is in it. */
+/** `getclaimindexinfo`: the position and the contents of the claim index. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

@@ -1,4 +1,4 @@
-/** `getclaimstatus`: a claim by its id, whether it lives or has ended, with its last output. */
+/** `getclaimstatus`: a claim by its id, alive or ended, with its last output. */
 import { expirationHeight } from '../../../claimtrie/rules.js';
 import { pointIndex, pointTxid, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
@@ -50,7 +50,7 @@ async function livingAnswer({ chain, params }: RpcServices, claim: ClaimRecord):
   };
 }
 
-/** The transaction of the block that spent an output; undefined if the block is not on disk any more. */
+/** The transaction in the block that spent an output; undefined if the block is no longer on disk. */
 async function spenderIn(services: RpcServices, height: number, outPoint: Bytes): Promise<Bytes | undefined> {
   const block = await readBlockOrNull(services, services.chain.chain.index.active.at(height));
   if (block === null) return undefined;

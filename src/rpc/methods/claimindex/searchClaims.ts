@@ -1,4 +1,4 @@
-/** `searchclaims`: claims by constraints, texts and orders, a page of them. */
+/** `searchclaims`: a page of claims selected by constraints and text, in a given order. */
 import { refuseUnknownNames } from '../../../search/query/constraintNames.js';
 import { givenConstraints } from '../../../search/query/givenConstraints.js';
 import type { SearchPage } from '../../../search/searchBackend.js';
@@ -13,9 +13,9 @@ import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import type { ShownClaims } from '../../../index/waiting/waitingIndex.js';
 import { ClaimShower, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnswer.js';
 
-/** Claims of one page: the candidates of a search; one page may show all. */
+/** Maximum number of claims in a page: the candidates of a search, which may all be on one page. */
 const MOST_CLAIMS = 1000;
-/** The most constraints of one search. Arbitrary: each may be given in several ways, and there are some sixty. */
+/** Maximum number of constraints in a search. Arbitrary: there are some sixty, and each can be given in several ways. */
 const MOST_CONSTRAINTS = 1000;
 
 export const searchClaims = defineMethod({
@@ -90,7 +90,7 @@ export const searchClaims = defineMethod({
     let since = performance.now();
     const lookUp = async (id: Bytes, isWaiting: boolean): Promise<ClaimRecord | null> =>
       (await (isWaiting ? shown.latest([id]) : shown.claims([id])))[0] ?? null;
-    /** The claims that a mempool claim refers to are shown with their mempool state. */
+    /** The claims that a mempool claim refers to are returned with their mempool state. */
     const referred = async (id: ClaimRecord['channelId'], isWaiting: boolean) => {
       if (id === null) return null;
       const key = `${isWaiting ? 'w' : 'c'}${toLatin1(id)}`;
@@ -99,7 +99,7 @@ export const searchClaims = defineMethod({
       return found;
     };
     for (const claim of await pageClaims(shown, page)) {
-      // Abandoned in a block that the search had not come to.
+      // Abandoned in a block that the search index had not reached.
       if (claim === null) continue;
       const isWaiting = claim.waiting !== undefined;
       const channel = claim.isSignatureValid ? await referred(claim.channelId, isWaiting) : null;
@@ -119,7 +119,7 @@ export const searchClaims = defineMethod({
   },
 });
 
-/** The claims of a page in their order, with the mempool state where the page shows it. */
+/** The claims of a page in order, with their mempool state if requested. */
 async function pageClaims(
   shown: ShownClaims,
   { rows, waiting }: SearchPage,

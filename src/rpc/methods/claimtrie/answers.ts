@@ -1,4 +1,4 @@
-/** What the claim methods share: asking for a name in the profile's way, and shaping one claim in the profile's shape. */
+/** Shared code of the claim methods: querying a name and formatting a claim according to the profile. */
 import type { NameInfo, NameQuery } from '../../../store/claims/query/claimQueries.js';
 import type { ClaimChoice, ClaimOfName } from '../../../store/claims/query/oneClaim.js';
 import type { Bytes } from '../../../util/bytes.js';
@@ -10,7 +10,7 @@ import type { RpcContext } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { givenName, hexParam } from './hexNames.js';
 
-/** Result of the methods that answer with one claim, or with an empty object. */
+/** Result of the methods that return one claim, or an empty object. */
 export const ONE_CLAIM_SCHEMA = t.union([
   { when: 'in the documented profile', schema: CLAIM_SCHEMA },
   { when: 'in the other profiles', schema: LBRYCRD_CLAIM_SCHEMA },
@@ -23,16 +23,16 @@ export const NAME_PARAM = {
   description: 'The name to look up',
 } as const;
 
-/** How the name is given; the last parameter of methods that take one. */
+/** The encoding of the name; the last parameter of methods with a name. */
 export const NAME_HEX_PARAM = hexParam('name');
 
-/** The arguments that say which name is asked for. */
+/** The arguments for the requested name. */
 export interface GivenName {
   readonly name: string;
   readonly hex: boolean;
 }
 
-/** In all profiles but the documented one with the reference's oddities. */
+/** In all profiles except the documented one, with the reference's quirks. */
 function queryOf({ services, profile }: RpcContext, name: Bytes, height: number): NameQuery {
   if (profile === 'documented') return { name, height };
   return { name, height, asReference: { tipHeight: services.chain.chain.height } };
@@ -62,7 +62,7 @@ export function claimOfBytesAt(
   return ctx.services.claims.claimAt(queryOf(ctx, name, height), choice);
 }
 
-/** The answer for a claim at block `height`; an empty object without a claim. */
+/** The result for a claim at block `height`; an empty object without a claim. */
 export function oneClaimAnswer(
   { services, profile }: RpcContext,
   soon: MaybePromise<ClaimOfName>,

@@ -1,4 +1,4 @@
-/** Claim queries as of one block of the active chain, named by its hash or the tip. */
+/** Claim queries as of one block of the active chain: the one with a given hash, or the tip. */
 import type { Bytes } from '../../../util/bytes.js';
 import { isPromise, type MaybePromise } from '../../../util/maybePromise.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
@@ -11,7 +11,7 @@ export interface QueriedBlock {
   readonly height: number;
 }
 
-/** Declares the optional block hash. `label` is what the reference's errors call it. */
+/** Declares the optional block hash. `label` is its name in the reference's errors. */
 export function blockParam(label: string) {
   return {
     name: 'blockhash',
@@ -22,7 +22,7 @@ export function blockParam(label: string) {
   } as const;
 }
 
-/** Declares the optional block of the methods that take its hash or its height. */
+/** Declares the optional block parameter of the methods that accept a hash or a height. */
 export const BLOCK_PARAM = {
   name: 'block',
   type: 'hashOrHeight',
@@ -52,8 +52,8 @@ export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefine
 }
 
 /**
- * Runs a query as of a block, and again when a block was disconnected meanwhile: that block itself, or a later one
- * whose changes the query may have seen in part.
+ * Runs a query as of a block; repeats it if a block was disconnected during it: that block itself, or a later one whose
+ * changes the query may have seen partly.
  */
 export function retryWhileGone<T>(
   services: RpcServices,
@@ -96,8 +96,8 @@ export function atBlock<T>(
 }
 
 /**
- * What a query as of a block finds, piece by piece. What is sent cannot be disconnected: when a block is disconnected
- * meanwhile, that block itself or a later one, the next piece is an error, by which the answer ends unfinished.
+ * Streams the results of a query as of a block. Data already sent cannot be withdrawn: if that block or a later one is
+ * disconnected during the stream, the next piece is an error, which ends the response incompletely.
  */
 export function whileNoneIsGone<T>({ chain }: RpcServices, found: AsyncIterable<T>): AsyncGenerator<T> {
   const { active } = chain.chain.index;

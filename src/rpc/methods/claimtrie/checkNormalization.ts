@@ -1,4 +1,4 @@
-/** `checknormalization`: how a name is filed. */
+/** `checknormalization`: the normalized form of a name. */
 import { normalizeNameInSlices } from '../../../claimtrie/normalizeSlices.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import { nameText } from '../../format/claimsText.js';

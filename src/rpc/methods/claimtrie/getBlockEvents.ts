@@ -1,4 +1,4 @@
-/** `getblockevents`: what a block did to claims, supports and names, as the notifications tell it. */
+/** `getblockevents`: a block's effects on claims, supports and names, as in the notifications. */
 import { blockClaims } from '../../../chain/connect/blockClaims.js';
 import type { ClaimEvent } from '../../../claimtrie/types.js';
 import type { LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
@@ -22,7 +22,7 @@ interface EventsOf {
   readonly events: readonly ClaimEvent[];
 }
 
-/** The events that were read last: pages of a block are asked for one after the other. */
+/** Cache of the events read last: pages of a block are usually requested one after the other. */
 const latest = new WeakMap<ClaimReader, EventsOf>();
 
 async function eventsOf(

@@ -1,4 +1,7 @@
-/** `getchangesinblock`: what went into the trie and what expired in a block. For lbcd's clients see `lbcdGetChangesInBlock.ts`. */
+/**
+ * `getchangesinblock`: items that entered the trie and items that expired in a block. For lbcd's clients see
+ * `lbcdGetChangesInBlock.ts`.
+ */
 import type { Bytes } from '../../../util/bytes.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';

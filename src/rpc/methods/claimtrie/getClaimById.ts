@@ -1,4 +1,4 @@
-/** `getclaimbyid`: a claim that is alive at the tip, by its id or the beginning of it. */
+/** `getclaimbyid`: a claim that is alive at the tip, by its id or a prefix of it. */
 import { whenResolved } from '../../../util/maybePromise.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';

@@ -1,4 +1,4 @@
-/** `getclaimtrie`: gone from the reference; answers so, whatever is asked. */
+/** `getclaimtrie`: removed from the reference; always returns an error that says so. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

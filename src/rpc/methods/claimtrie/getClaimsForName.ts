@@ -1,4 +1,4 @@
-/** `getclaimsforname`: every claim and support of a name. Its declaration for lbcd's clients is `lbcdGetClaimsForName.ts`'s. */
+/** `getclaimsforname`: every claim and support of a name. The declaration for lbcd's clients is in `lbcdGetClaimsForName.ts`. */
 import { hashToHex } from '../../../util/bytes.js';
 import { whenResolved } from '../../../util/maybePromise.js';
 import { documentedName, NAME_SCHEMA } from '../../format/claimsDocumented.js';

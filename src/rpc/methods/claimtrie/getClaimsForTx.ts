@@ -68,7 +68,7 @@ const RESULT = t.array(
   ]),
 );
 
-/** The four facts under the names of a profile. */
+/** The four fields under the names of a profile. */
 function standingAnswer(
   isSupport: boolean,
   standing: Standing | null,
@@ -97,8 +97,8 @@ const DOCUMENTED_STANDING = [
 const LBRYCRD_STANDING = ['inClaimTrie', 'isControlling', 'inSupportMap', 'inQueue', 'blocksToValid'];
 
 /**
- * QUIRK: the reference looks at the first unspent output alone and takes it for output 0, in the id of a claim as well
- * as in the trie; and it looks the name up as the script has it, without normalizing. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
+ * QUIRK: the reference uses only the first unspent output and treats it as output 0, both in the claim id and in the trie
+ * lookup; and it looks up the name as in the script, without normalizing it. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
   return whenResolved(firstUnspentOutput(services, txid), (first) => {
@@ -120,7 +120,7 @@ function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): Mayb
   });
 }
 
-/** The outputs that hold the claims now, under whatever name, by id as latin1. Each name is read once. */
+/** The current outputs of the claims, under any name, by id as latin1. Each name is read once. */
 async function supportedOutputs(
   { claims }: RpcServices,
   claimIds: readonly Bytes[],

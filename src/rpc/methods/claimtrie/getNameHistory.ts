@@ -1,4 +1,7 @@
-/** `getnamehistory`: the life of a name, block by block: what was made, spent and moved, who controlled it and for how much. */
+/**
+ * `getnamehistory`: the history of a name, block by block: items created, spent and moved, and the controlling claims with
+ * their amounts.
+ */
 import type { ChainReader } from '../../../chain/chainReader.js';
 import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
 import type { NameBlock } from '../../../store/claims/query/nameHistory.js';
@@ -23,7 +26,7 @@ import { countParam } from './lists/pages.js';
 
 const ORDERS = ['oldest', 'newest'] as const;
 
-/** Hashes of the blocks, taken while they are in the active chain. */
+/** Hashes of the blocks, read while they are in the active chain. */
 function hashesOf({ chain, headers }: ChainReader, blocks: readonly NameBlock[]): Uint8Array[] {
   return blocks.map(({ height }) => headers.hash(chain.index.active.at(height)));
 }

@@ -1,4 +1,4 @@
-/** `getnamesintrie`: every name with an active claim. Made while it is written, so that its size does not matter. */
+/** `getnamesintrie`: every name with an active claim. Created while it is written, so that its size does not matter. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { jsonArray } from '../../../util/json/jsonWrite.js';
 import { nameText } from '../../format/claimsText.js';

@@ -1,4 +1,4 @@
-/** `gettotalclaimednames`: how many names have an active claim. */
+/** `gettotalclaimednames`: the number of names with an active claim. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 

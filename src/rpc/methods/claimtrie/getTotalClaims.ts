@@ -1,4 +1,4 @@
-/** `gettotalclaims`: how many claims are active. */
+/** `gettotalclaims`: the number of active claims. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 

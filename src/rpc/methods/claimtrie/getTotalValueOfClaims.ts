@@ -1,4 +1,4 @@
-/** `gettotalvalueofclaims`: the own amounts of the active claims, or of the controlling ones. */
+/** `gettotalvalueofclaims`: the sum of the active claims' own amounts, or only of the controlling claims'. */
 import { coins } from '../../../util/json/json.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

@@ -1,9 +1,9 @@
-/** Names, and beginnings of names, that are given as text or, since they are any bytes, in hex. */
+/** Names and prefixes of names, given as text or, since they may be any bytes, in hex. */
 import { fromHex, isHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { nameBytes } from '../../format/claimsText.js';
 
-/** Declares how the parameter `label` is given. */
+/** Declares the parameter for the encoding of the parameter `label`. */
 export function hexParam(label: string) {
   return {
     name: 'hex',
@@ -13,7 +13,7 @@ export function hexParam(label: string) {
   } as const;
 }
 
-/** Empty digits stand for the empty name. */
+/** No digits mean the empty name. */
 export function bytesOfHex(digits: string, complaint: string): Buffer {
   if (digits !== '' && !isHex(digits)) throw rpcError(RPC_ERROR.INVALID_PARAMETER, complaint);
   return Buffer.from(fromHex(digits));

@@ -1,10 +1,10 @@
-/** `debuglevel`: lbcd's way of switching what is logged, by its names for the parts of a node. Source: lbcd config.go `parseAndSetDebugLevels`. */
+/** `debuglevel`: lbcd's method to switch log levels, by its subsystem names. Source: lbcd config.go `parseAndSetDebugLevels`. */
 import type { LogCategory, LogControl } from '../../../util/logging.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** lbcd's subsystems, and the categories of this node that report the same; none where nothing is debug logged. */
+/** lbcd's subsystems, and the corresponding log categories of this node; empty if there is no corresponding debug log. */
 const SUBSYSTEMS: Readonly<Record<string, readonly LogCategory[]>> = {
   ADXR: ['addrman'],
   AMGR: ['addrman'],
@@ -24,7 +24,7 @@ const SUBSYSTEMS: Readonly<Record<string, readonly LogCategory[]>> = {
   TXMP: ['mempool', 'mempoolrej', 'estimatefee'],
 };
 
-/** Levels of lbcd, and whether they show what is debug logged here. */
+/** Levels of lbcd, and whether they include this node's debug log. */
 const LEVELS: Readonly<Record<string, boolean>> = {
   trace: true,
   debug: true,
@@ -53,7 +53,7 @@ function categoriesOf(subsystem: string): readonly LogCategory[] {
   throw refuse(`The specified subsystem [${subsystem}] is invalid -- supported subsytems [${ALL.join(' ')}]`);
 }
 
-/** Pairs count one after the other: those before a wrong one have been switched. */
+/** Pairs are applied one after the other: those before an invalid one remain in effect. */
 function switchLevels(control: LogControl, spec: string): void {
   if (!/[,=]/.test(spec)) {
     const enabled = levelOf(spec);

@@ -18,7 +18,7 @@ export const logging = defineMethod({
     `The categories are: ${LOG_CATEGORIES.join(', ')}.\n` +
     'Special names: "all" and "1" stand for all categories, "none" and "0" for no category.',
   params: [
-    // Not `array`: the reference ignores anything else without a word.
+    // Not `array`: the reference silently ignores other values.
     { name: 'include', type: 'any', description: 'A json array of categories to add to debug logging' },
     { name: 'exclude', type: 'any', description: 'A json array of categories to remove from debug logging' },
   ],
@@ -30,7 +30,7 @@ export const logging = defineMethod({
   async run(ctx, args) {
     await switchCategories(ctx, args.include, true);
     await switchCategories(ctx, args.exclude, false);
-    // The reference's help promises 0 and 1, but it answers with booleans.
+    // The reference's help states 0 and 1, but it returns booleans.
     const shown = (active: boolean): number | boolean =>
       ctx.profile === 'lbrycrd' ? active : active ? 1 : 0;
     return new Map(ctx.services.logging.categories().map(([name, active]) => [name, shown(active)]));

@@ -1,4 +1,4 @@
-/** `stop`: begins a clean stop of the node; the answer still gets out. */
+/** `stop`: starts a clean stop of the node; the response is still sent. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
@@ -8,7 +8,7 @@ export const stop = defineMethod({
   chainUse: 'none',
   summary: 'Stop the server.',
   params: [],
-  // The reference takes (and ignores) one argument, "detach" of old.
+  // The reference accepts and ignores one argument, formerly "detach".
   maxArgs: 1,
   result: t.str('a farewell'),
   examples: [[]],

@@ -1,4 +1,4 @@
-/** `uptime`: for how long the node has been running, by the mocked clock where there is one. */
+/** `uptime`: time since the start of the node, by the mocked clock if one is set. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
@@ -9,7 +9,7 @@ export const uptime = defineMethod({
   chainUse: 'none',
   summary: 'Returns the total uptime of the server.',
   params: [],
-  // The reference takes (and ignores) one argument.
+  // The reference accepts and ignores one argument.
   maxArgs: 1,
   result: t.int('the number of seconds that the server has been running'),
   examples: [[]],

@@ -1,4 +1,4 @@
-/** `version`: the version of lbcd's JSON-RPC interface that the lbcd profile answers in. Source: lbcd rpcserver.go. */
+/** `version`: the version of lbcd's JSON-RPC interface that the lbcd profile implements. Source: lbcd rpcserver.go. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 

@@ -1,4 +1,4 @@
-/** `generate`: mines blocks that pay the wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `generate`: mines blocks that pay to the wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { MiningError } from '../../../mining/miner.js';
 import { scriptForPublicKey } from '../../../script/standard.js';
 import { hashToHex } from '../../../util/bytes.js';

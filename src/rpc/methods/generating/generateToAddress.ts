@@ -1,4 +1,7 @@
-/** `generatetoaddress`: mines blocks at once. Source: lbrycrd rpc/mining.cpp `generatetoaddress`, `generateBlocks`. */
+/**
+ * `generatetoaddress`: mines blocks that pay to an address. Source: lbrycrd rpc/mining.cpp `generatetoaddress`,
+ * `generateBlocks`.
+ */
 import { MiningError } from '../../../mining/miner.js';
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
@@ -34,7 +37,7 @@ export const generateToAddress = defineMethod({
     if (destination === null) {
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Error: Invalid address');
     }
-    // A negative number is read as an unsigned one by the reference.
+    // The reference reads a negative number as an unsigned one.
     const tries = maxtries < 0 ? Infinity : maxtries;
     try {
       const hashes = await mining.generate(scriptForDestination(destination), nblocks, tries, signal);

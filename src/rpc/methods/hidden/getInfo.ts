@@ -1,6 +1,6 @@
 /**
- * `getinfo`: the summary that pools still ask for. The reference dropped it; the shape is that of its last version
- * which had it, without the wallet's fields. Source: Bitcoin Core 0.15 rpc/misc.cpp, lbcd `InfoChainResult`.
+ * `getinfo`: a summary that mining pools still request. The reference removed it; the format is that of the last version
+ * with it, without the wallet's fields. Source: Bitcoin Core 0.15 rpc/misc.cpp, lbcd `InfoChainResult`.
  */
 import { coins } from '../../../util/json/json.js';
 import { difficultyAnswer } from '../../format/difficulty.js';

@@ -1,4 +1,4 @@
-/** `invalidateblock`: treats a block as invalid, whatever the rules say. */
+/** `invalidateblock`: marks a block as invalid, regardless of the rules. */
 import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { requireBlock } from '../../lookup/blockLookup.js';
 import { RPC_ERROR, RpcError } from '../../declare/errors.js';

@@ -1,4 +1,4 @@
-/** `reconsiderblock`: takes `invalidateblock` back. */
+/** `reconsiderblock`: reverts `invalidateblock`. */
 import { requireBlock } from '../../lookup/blockLookup.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

@@ -1,4 +1,4 @@
-/** `setmocktime`: stops the clock of a test network. */
+/** `setmocktime`: sets a fixed time on a test network. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

@@ -1,4 +1,4 @@
-/** `syncwithvalidationinterfacequeue`: waits for what is under way on the chain. */
+/** `syncwithvalidationinterfacequeue`: waits for changes of the chain in progress. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
@@ -11,7 +11,7 @@ export const syncWithValidationInterfaceQueue = defineMethod({
   result: t.none(),
   examples: [[]],
   async run({ services: { chain } }) {
-    // Listeners run within a change of the chain: once it is our turn, all earlier ones were told.
+    // Listeners run within a change of the chain: when this task runs, all earlier events have been delivered.
     await chain.chain.exclusively(async () => undefined);
     return null;
   },

@@ -1,4 +1,4 @@
-/** `waitforblockheight`: waits until the chain is at least so high. */
+/** `waitforblockheight`: waits until the chain has at least this height. */
 import { defineMethod } from '../../declare/method.js';
 import { TIMEOUT_PARAM, TIP_SCHEMA, waitForTip } from './tipWait.js';
 

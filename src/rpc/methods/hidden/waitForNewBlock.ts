@@ -1,4 +1,4 @@
-/** `waitfornewblock`: waits until the tip is another one. */
+/** `waitfornewblock`: waits until the tip changes. */
 import { defineMethod } from '../../declare/method.js';
 import { TIMEOUT_PARAM, TIP_SCHEMA, waitForTip } from './tipWait.js';
 

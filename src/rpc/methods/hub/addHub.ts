@@ -1,4 +1,4 @@
-/** `addhub`: another hub that is announced to clients. Source: lbryio/hub herald/session.py `_notify_peer`. */
+/** `addhub`: adds another hub that is announced to clients. Source: lbryio/hub herald/session.py `_notify_peer`. */
 import { isPlainHostPort } from '../../../util/network/hostPort.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
@@ -25,7 +25,7 @@ export const addHub = defineMethod({
   examples: [['"hub.example.com:50001"'], ['"hub.example.com:50001"', '"remove"']],
   async run({ services }, { hub: peer, command }) {
     const hub = hubOf(services);
-    // Clients pass over what has more than one colon.
+    // Clients ignore an entry with more than one colon.
     if (!isPlainHostPort(peer))
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Not a host name or an IPv4 address: ${peer}`);
     if (command === 'add') {

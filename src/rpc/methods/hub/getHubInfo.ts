@@ -1,4 +1,4 @@
-/** `gethubinfo`: how the hub is, and what it did since it started. */
+/** `gethubinfo`: the state of the hub, and its statistics since its start. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { hubOf } from './hubOf.js';

@@ -1,4 +1,4 @@
-/** Accounts of lbcwallet: made, named, and whose an address is. */
+/** Accounts of lbcwallet: creating and naming them, and finding the account of an address. */
 import { encodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { destinationKey, keyedDestination } from '../../../wallet/destinationKey.js';
@@ -23,7 +23,7 @@ import {
   unlockNeeded,
 } from './lbcwalletMethod.js';
 
-/** What balances of kinds are told by. Source: waddrmgr `KeyScope.String`. */
+/** The key scopes under which balances are listed by kind. Source: waddrmgr `KeyScope.String`. */
 const SCOPES = { legacy: "m/44'/140'", 'p2sh-segwit': "m/49'/140'", bech32: "m/84'/140'" } as const;
 
 function refuseReserved(name: string): void {
@@ -91,7 +91,7 @@ export async function accountAddress(wallet: Wallet, number: number, kind: strin
   return address;
 }
 
-/** Receiving addresses that an account was given, in the order in which they were. */
+/** Receiving addresses of an account, in the order of their creation. */
 function addressesOf(wallet: Wallet, number: number): string[] {
   const accounts = new LbcdAccounts(wallet);
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-/** Addresses of lbcwallet: new ones, imported ones, and what is known of each. */
+/** Addresses of lbcwallet: creating, importing and describing them. */
 import { encodeDestination } from '../../../script/address.js';
 import { scriptForDestination, solveScript } from '../../../script/standard.js';
 import { destinationForKey, OUTPUT_TYPES } from '../../../signing/outputType.js';
@@ -138,7 +138,7 @@ const SCRIPT_TYPES = {
   witness_v0_scripthash: 'witness_v0_scripthash',
 } as const;
 
-/** What is known of a redeem or witness script. */
+/** The fields that describe a redeem or witness script. */
 function scriptFacts(wallet: Wallet, script: Bytes): Record<string, JsonOut> {
   const template = solveScript(script);
   const type = SCRIPT_TYPES[template.type as keyof typeof SCRIPT_TYPES] ?? 'nonstandard';
@@ -149,13 +149,13 @@ function scriptFacts(wallet: Wallet, script: Bytes): Record<string, JsonOut> {
   return { hex: toHex(script), script: type, addresses, sigsrequired: template.required };
 }
 
-/** The redeem script behind an address of the wallet. */
+/** The redeem script of an address of the wallet. */
 function innerScript(wallet: Wallet, script: Bytes): Bytes | null {
   const template = solveScript(script);
   return template.type === 'scripthash' ? wallet.keyring.script(template.hash) : null;
 }
 
-/** The key behind an address of the wallet, where it is one's: paid to as such, or as a witness program, in P2SH or not. */
+/** The key of an address of the wallet, if it pays to a single key: directly or by a witness program, in P2SH or not. */
 function keyBehind(wallet: Wallet, script: Bytes): { readonly publicKey: Bytes; readonly id: Bytes } | null {
   const template = solveScript(innerScript(wallet, script) ?? script);
   if (template.type !== 'pubkeyhash' && template.type !== 'witness_v0_keyhash') return null;

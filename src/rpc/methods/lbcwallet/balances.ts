@@ -1,4 +1,4 @@
-/** What lbcwallet's accounts and addresses have and received. */
+/** Balances and received amounts of lbcwallet's accounts and addresses. */
 import { encodeDestination } from '../../../script/address.js';
 import { destinationKey, keyedDestination } from '../../../wallet/destinationKey.js';
 import { LbcdAccounts } from '../../../wallet/lbcd/accounts.js';
@@ -28,7 +28,7 @@ import {
   MINCONF_PARAM,
 } from './lbcwalletMethod.js';
 
-/** Parameters that lbcwallet takes and passes over. */
+/** Parameters that lbcwallet accepts and ignores. */
 const IGNORED_PARAMS = [
   { name: 'includeempty', type: 'boolean', default: false, description: 'Not looked at' },
   { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
@@ -154,7 +154,7 @@ function isReceiving([, { purpose }]: [string, { readonly purpose: string }]): b
   return purpose === 'receive';
 }
 
-/** The newest first; those of one transaction from the last on. Source: wallet/wallet.go `creditSlice`. */
+/** The newest first; outputs of one transaction from the last to the first. Source: wallet/wallet.go `creditSlice`. */
 function newestFirst(a: LbcdCoin, b: LbcdCoin): number {
   const height = ({ depth, entry }: LbcdCoin): number => (depth === 0 ? Infinity : entry.height);
   if (a.entry === b.entry) return outputNumber(b.key) - outputNumber(a.key);

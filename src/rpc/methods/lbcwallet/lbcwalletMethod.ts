@@ -1,6 +1,6 @@
 /**
- * What the methods of lbcwallet share: their profile, their errors, accounts and addresses as arguments. They are answered on
- * the port of `-walletrpcport`. Source: lbcwallet rpc/legacyrpc/methods.go, rpc/legacyrpc/errors.go, lbcd
+ * Shared code of the methods of lbcwallet: their profile, their errors, accounts and addresses as arguments. They are served
+ * on the port of `-walletrpcport`. Source: lbcwallet rpc/legacyrpc/methods.go, rpc/legacyrpc/errors.go, lbcd
  * btcjson/walletsvrcmds.go.
  */
 import { decodeDestination } from '../../../script/address.js';
@@ -24,7 +24,7 @@ import {
 
 const LBCD: readonly Profile[] = ['lbcd'];
 
-/** Declares a method of the wallet port. What an account is not, is an answer. */
+/** Declares a method of the wallet port. Account errors are returned as wallet errors. */
 export function lbcwalletMethod<const Params extends readonly ParamDecl[]>(
   decl: Omit<MethodDecl<Params>, 'category' | 'profiles' | 'needsWallet' | 'refusesBriefly'>,
 ): RpcMethod {
@@ -46,7 +46,7 @@ export function lbcwalletMethod<const Params extends readonly ParamDecl[]>(
   });
 }
 
-/** Calls the node's own method of that name, as lbrycrd answers it. */
+/** Calls the node's own method of that name, as in the lbrycrd profile. */
 export async function callNode(
   ctx: RpcContext,
   name: string,
@@ -90,7 +90,7 @@ export function addressKind(name: string): OutputType | null {
   );
 }
 
-/** The kind that a destination shows. */
+/** The kind of a destination. */
 export function kindOf({ type }: Destination): OutputType {
   if (type === 'pubkeyhash') return 'legacy';
   return type === 'scripthash' ? 'p2sh-segwit' : 'bech32';
@@ -106,7 +106,7 @@ export function destinationOf(wallet: Wallet, address: string): Destination {
 }
 
 /**
- * A block's or a transaction's id, as lbcd reads one: what is short is padded. The error says what Go's packages say. Source:
+ * A block hash or txid, parsed as in lbcd: short ones are padded. The error has the text of Go's packages. Source:
  * lbcd chaincfg/chainhash `Decode`.
  */
 export function idOf(text: string, whatFailed = ''): Buffer {
@@ -126,7 +126,7 @@ export function unlockNeeded(): Error {
   return rpcError(RPC_ERROR.WALLET_UNLOCK_NEEDED, 'Enter the wallet passphrase with walletpassphrase first');
 }
 
-/** Coins as lbcd takes them, a JSON number, in satoshis. Source: lbcutil amount.go `NewAmount`. */
+/** Converts coins as accepted by lbcd (a JSON number) to satoshis. Source: lbcutil amount.go `NewAmount`. */
 export function satoshisOf(coins: number): bigint {
   return BigInt(Math.round(coins * 1e8));
 }

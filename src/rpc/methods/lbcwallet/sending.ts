@@ -1,4 +1,4 @@
-/** Paying out of accounts of lbcwallet. */
+/** Payments from accounts of lbcwallet. */
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { DEFAULT_ACCOUNT, LbcdAccounts } from '../../../wallet/lbcd/accounts.js';

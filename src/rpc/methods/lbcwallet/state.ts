@@ -1,4 +1,4 @@
-/** The state of the wallet in the form of lbcwallet, and what it refuses. */
+/** The state of the wallet in lbcwallet's format, and methods that it rejects. */
 import { walletBalance } from '../../../wallet/lbcd/coins.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { coins } from '../../../util/json/json.js';
@@ -83,7 +83,7 @@ export const walletIsLocked = lbcwalletMethod({
   run: (ctx) => walletOf(ctx).isLocked,
 });
 
-/** Runs a task; a passphrase that is wrong is told in lbcwallet's words. */
+/** Runs a task; a wrong passphrase gives lbcwallet's error. */
 async function withPassphrase(task: () => Promise<JsonOut>, message: string): Promise<JsonOut> {
   try {
     return await task();
@@ -131,7 +131,7 @@ export const walletPassphraseChange = lbcwalletMethod({
   },
 });
 
-/** Methods that are there to say that they are not. */
+/** A method that always returns an error. */
 function refusal(name: string, message: string): RpcMethod {
   return lbcwalletMethod({
     name,

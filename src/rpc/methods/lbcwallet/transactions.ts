@@ -1,4 +1,4 @@
-/** Transactions as lbcwallet tells them. */
+/** Transactions in lbcwallet's format. */
 import { writeTransaction } from '../../../primitives/transaction.js';
 import { destinationKey } from '../../../wallet/destinationKey.js';
 import { DEFAULT_ACCOUNT } from '../../../wallet/lbcd/accounts.js';
@@ -23,9 +23,9 @@ import { t } from '../../../schema/schema.js';
 import { walletOf } from '../wallet/wallets/walletOf.js';
 import { ACCOUNT_PARAM, destinationOf, idOf, lbcwalletMethod } from './lbcwalletMethod.js';
 
-/** Longer answers are made as they are sent. */
+/** Longer results are created while they are sent. */
 const ITEMS_AT_ONCE = 256;
-/** Entries passed over between two pauses. */
+/** Entries skipped between two pauses. */
 const ENTRIES_AT_ONCE = 1024;
 
 const IN_BLOCK = 'when it is in a block';
@@ -87,10 +87,10 @@ function* newestFirst(wallet: Wallet): Generator<Entry> {
   }
 }
 
-/** The same; of an account at least those that have items of it. */
+/** The same; for an account, at least the entries that have items of it. */
 function* ofAccount(wallet: Wallet, { accounts }: LbcdHistory, account: string): Slices<Iterable<Entry>> {
   const number = accounts.list().find(({ name }) => name === account)?.number;
-  // Of the first account is nearly everything, and what went to others is of no account at all.
+  // The first account has nearly all entries, and payments to others belong to no account.
   if (account === '*' || account === '' || number === DEFAULT_ACCOUNT) return newestFirst(wallet);
   if (number === undefined) return [];
   return (yield* payingToAny(wallet, assignedOf(wallet).of(number))).reverse();
@@ -174,7 +174,7 @@ export const listAllTransactions = lbcwalletMethod({
   },
 });
 
-/** Pauses among entries without items too. */
+/** Also pauses among entries without items. */
 async function* itemsOf(wallet: Wallet, entries: Iterable<Entry>, account: string): AsyncGenerator<JsonOut> {
   const history = new LbcdHistory(wallet);
   let since = performance.now();

@@ -1,5 +1,5 @@
 /**
- * `getblocktemplate`: what to mine on, or a verdict on what a miner would mine (BIP22, BIP23, BIP9, BIP145).
+ * `getblocktemplate`: a block template, or the verdict on a miner's block proposal (BIP22, BIP23, BIP9, BIP145).
  * Source: lbrycrd rpc/mining.cpp `getblocktemplate`; lbcd rpcserver.go `handleGetBlockTemplate`.
  */
 import { equalBytes, hashFromHex, toLatin1, type Bytes } from '../../../util/bytes.js';
@@ -16,7 +16,7 @@ import { decodeBlock } from './decodeBlock.js';
 import { TEMPLATE_SCHEMA, templateAnswer } from './templateAnswer.js';
 import { parseTemplateRequest, type TemplateRequest } from './templateRequest.js';
 
-/** Anyone may spend it: for callers that make their own coinbase. */
+/** Anyone can spend it: for callers that create their own coinbase. */
 const OPEN_SCRIPT: Bytes = Uint8Array.of(0x51);
 
 export const getBlockTemplate = defineMethod({
@@ -84,9 +84,9 @@ async function makeTemplate(ctx: RpcContext, request: TemplateRequest): Promise<
 }
 
 /**
- * Where a coinbase transaction has to pay, or null when there is to be none: the caller did not ask, or there is no
- * address, and `coinbasevalue` must do (so in a reference without wallet). lbcd leaves it out also where the caller can do
- * without, and takes a missing address for an error.
+ * The script that a coinbase transaction pays to. Null if no coinbase is included and the caller must use `coinbasevalue`:
+ * the caller did not request one, or there is no address (like a reference without wallet). lbcd also omits it if the caller
+ * does not need it, and treats a missing address as an error.
  */
 function payoutFor(
   { capabilities }: TemplateRequest,
@@ -104,7 +104,7 @@ function payoutFor(
   );
 }
 
-/** On the main network a block that no one is notified of, or that follows an old tip, is worth nothing. */
+/** On the main network a block that cannot be announced, or that follows an old tip, is worthless. */
 function requireNetwork({ params, peers, network, chain }: RpcServices, profile: Profile): void {
   if (params.name !== 'main') return;
   const program = profile === 'lbcd' ? 'Bitcoin' : 'LBRYcrd';
@@ -121,8 +121,8 @@ function requireNetwork({ params, peers, network, chain }: RpcServices, profile:
 }
 
 /**
- * Long polling: waits for other work than that of the template which the id came with. Answers whether the tip is still
- * the same then, undefined without an id.
+ * Long polling: waits until there is other work than the template with this id. Returns whether the tip is still the same,
+ * undefined without an id.
  */
 async function waitForBetter(
   { services, signal, profile, outOfTurn }: RpcContext,
@@ -131,7 +131,7 @@ async function waitForBetter(
   if (longPollId === undefined || longPollId === null) return undefined;
   const { mining, chain } = services;
   const tip = (): Bytes => chain.headers.hash(chain.chain.tip);
-  // Any value except a string means the last template.
+  // Any value except a string refers to the last template.
   const known =
     typeof longPollId === 'string'
       ? parseLongPollId(longPollId, profile)
@@ -143,14 +143,17 @@ async function waitForBetter(
   return equalBytes(tip(), known.tip);
 }
 
-/** A tip's hash and a `changeCount`. In the lbcd profile null when it is neither. Source: `atoi64` for the count. */
+/**
+ * A tip's hash and a `changeCount`. In the lbcd profile, null when the text is not in this form. Source: `atoi64` for the
+ * count.
+ */
 function parseLongPollId(text: string, profile: Profile): { tip: Bytes; changeCount: number } | null {
   const isWhole = /^[0-9a-fA-F]{64}[0-9]+$/.test(text);
   if (isWhole) return { tip: hashFromHex(text.slice(0, 64)), changeCount: Number(text.slice(64)) };
   if (profile === 'lbcd') return null;
   const size = toLatin1(Buffer.from(text)).length;
   if (size < 64) {
-    // What the reference's standard library says of it.
+    // The error text of the reference's standard library.
     throw rpcError(
       RPC_ERROR.MISC_ERROR,
       `basic_string::substr: __pos (which is 64) > this->size() (which is ${size})`,

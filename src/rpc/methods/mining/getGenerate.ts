@@ -1,4 +1,4 @@
-/** `getgenerate`: whether the node mines by itself, which this one never does. Source: lbcd rpcserver.go. */
+/** `getgenerate`: whether the node itself is mining, which is never the case here. Source: lbcd rpcserver.go. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 

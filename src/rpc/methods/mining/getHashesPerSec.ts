@@ -1,4 +1,4 @@
-/** `gethashespersec`: how fast the node mines by itself, which it never does. Source: lbcd rpcserver.go. */
+/** `gethashespersec`: the hash rate of the node's own mining, which never happens here. Source: lbcd rpcserver.go. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 

@@ -1,4 +1,4 @@
-/** `getnetworkhashps`: hashes per second that the chain's work reports. */
+/** `getnetworkhashps`: hashes per second, estimated from the chain's work. */
 import type { ChainReader } from '../../../chain/chainReader.js';
 import { retargetIntervalBlocks } from '../../../primitives/retarget.js';
 import type { NetworkParams } from '../../../params/network.js';
@@ -9,8 +9,8 @@ import { t } from '../../../schema/schema.js';
 export const DEFAULT_LOOKUP_BLOCKS = 120;
 
 /**
- * Work over time of the last `lookup` blocks (those since the last retarget when not positive) up to `height` (the tip
- * when negative or above it). Source: `GetNetworkHashPS`.
+ * Work divided by time over the last `lookup` blocks (those since the last retarget when not positive) up to `height` (the
+ * tip when negative or above it). Source: `GetNetworkHashPS`.
  */
 export function networkHashesPerSec(
   { chain, headers }: ChainReader,

@@ -1,4 +1,4 @@
-/** `prioritisetransaction`: makes a transaction count as if it paid more or less. Source: lbrycrd rpc/mining.cpp. */
+/** `prioritisetransaction`: adds a fee delta to a transaction. Source: lbrycrd rpc/mining.cpp. */
 import { isHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
@@ -32,7 +32,7 @@ export const prioritiseTransaction = defineMethod({
   result: t.bool('true'),
   examples: [['"txid"', '0.0', '10000']],
   run({ services: { mempoolGate } }, { txid, dummy, fee_delta }) {
-    // Source: `ParseHashStr`, which takes hex of any length.
+    // Source: `ParseHashStr`, which accepts hex of any length.
     if (txid === '' || !isHex(txid)) {
       throw rpcError(RPC_ERROR.MISC_ERROR, `txid must be hexadecimal string (not '${txid}')`);
     }

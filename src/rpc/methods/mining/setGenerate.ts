@@ -1,6 +1,6 @@
 /**
- * `setgenerate`: turns mining by the node itself on and off. This node never mines by itself, so that it can only be turned
- * off. Source: lbcd rpcserver.go `handleSetGenerate`.
+ * `setgenerate`: turns the node's own mining on and off. This node never mines by itself, so it can only be turned off.
+ * Source: lbcd rpcserver.go `handleSetGenerate`.
  */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';

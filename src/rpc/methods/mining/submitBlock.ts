@@ -1,4 +1,4 @@
-/** `submitblock`: hands a block to the chain. Source: lbrycrd rpc/mining.cpp, BIP22. */
+/** `submitblock`: submits a block to the chain. Source: lbrycrd rpc/mining.cpp, BIP22. */
 import { startsWithCoinbase } from '../../../mining/submitBlock.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
@@ -42,7 +42,7 @@ export const submitBlock = defineMethod({
       throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Block does not start with a coinbase');
     }
     const reason = await mining.submit(block);
-    // lbcd takes whatever is not worse than a side branch, and puts a word before its reasons.
+    // lbcd accepts a block that only reaches a side branch, and prefixes its reasons.
     if (profile !== 'lbcd') return reason;
     return reason === null || reason === 'inconclusive' ? null : `rejected: ${reason}`;
   },

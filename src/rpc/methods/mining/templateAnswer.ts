@@ -86,14 +86,14 @@ export interface AnswerParts {
   readonly profile: Profile;
   readonly index: BlockIndex;
   readonly withCoinbase: boolean;
-  /** Whether the caller knows segwit. */
+  /** Whether the caller supports segwit. */
   readonly knowsSegwit: boolean;
   /** After a long poll: true if the tip has not changed. */
   readonly submitOld: boolean | undefined;
   readonly adjustedTimeSec: number;
 }
 
-/** The answer of the profiles but lbcd's, keys in the reference's order. */
+/** The result in all profiles except lbcd's, with keys in the reference's order. */
 export function templateAnswer(parts: AnswerParts): JsonOut {
   if (parts.profile === 'lbcd') return lbcdTemplateAnswer(parts);
   const { template, request, profile, index, knowsSegwit } = parts;
@@ -128,10 +128,10 @@ export function templateAnswer(parts: AnswerParts): JsonOut {
   };
 }
 
-/** What lbcd lets miners put into the coinbase: a push of "/P2SH/lbcd/". Source: mining/mining.go `CoinbaseFlags`. */
+/** Data that lbcd suggests to miners for the coinbase: a push of "/P2SH/lbcd/". Source: mining/mining.go `CoinbaseFlags`. */
 const LBCD_COINBASE_FLAGS = '0b2f503253482f6c6263642f';
 
-/** The answer as lbcd gives it, keys in its order. Source: rpcserver.go `blockTemplateResult`. */
+/** The result in lbcd's format, with keys in its order. Source: rpcserver.go `blockTemplateResult`. */
 function lbcdTemplateAnswer(parts: AnswerParts): JsonOut {
   const { template, index, withCoinbase } = parts;
   const { contents, header } = template;
@@ -177,8 +177,8 @@ function coinbaseAnswer({ coinbase, contents }: BlockTemplate, sigopsDivisor: nu
 }
 
 /**
- * Version, rules in force and deployments on their way. Every deployment of these networks is one that a miner may
- * ignore (`gbt_force`), so none is taken out of the version and none has an exclamation mark.
+ * Version, active rules and pending deployments. Miners may ignore every deployment of these networks (`gbt_force`), so none
+ * is removed from the version and none has an exclamation mark.
  */
 function deploymentsAnswer(
   index: BlockIndex,
@@ -200,8 +200,8 @@ function deploymentsAnswer(
 }
 
 /**
- * How the template may be changed. The reference lists `coinbase/append` only on request, although it is always allowed; the
- * documented profile says so.
+ * The allowed changes to the template. The reference lists `coinbase/append` only on request, although it is always allowed;
+ * the documented profile always lists it.
  */
 function mutations({ capabilities, maxVersion }: TemplateRequest, profile: Profile): string[] {
   const appends = profile === 'documented' || capabilities.has('coinbase/append');
@@ -210,7 +210,7 @@ function mutations({ capabilities, maxVersion }: TemplateRequest, profile: Profi
     'time',
     'transactions',
     'prevblock',
-    // Since BIP34 blocks cannot go back beyond version 2.
+    // Since BIP34 the version of a block cannot be below 2.
     ...(maxVersion >= 2n ? ['version/force'] : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** What a miner asks of `getblocktemplate` (BIP22, BIP23, BIP9). Source: lbrycrd rpc/mining.cpp `getblocktemplate`. */
+/** The parameters of `getblocktemplate` (BIP22, BIP23, BIP9). Source: lbrycrd rpc/mining.cpp `getblocktemplate`. */
 import { isJsonNumber, type JsonObject, type JsonValue } from '../../../util/json/json.js';
 import type { Slices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
@@ -6,20 +6,20 @@ import { getInt64, getString } from '../../declare/paramTypes.js';
 
 export interface TemplateRequest {
   readonly capabilities: ReadonlySet<string>;
-  /** Deployments that the miner knows. */
+  /** Deployments that the miner supports. */
   readonly rules: ReadonlySet<string>;
-  /** Highest block version of a miner that does not know version bits (it names no rules); -1 for others. */
+  /** Maximum block version of a miner without version bits support (it names no rules); -1 for others. */
   readonly maxVersion: bigint;
-  /** Absent or null: answer at once. */
+  /** Absent or null: return at once. */
   readonly longPollId: JsonValue | undefined;
 }
 
-/** A template is wanted, or a verdict on the block in `data`. */
+/** Requests a template, or a verdict on the block in `data`. */
 export type ParsedRequest =
   | { readonly mode: 'template'; readonly request: TemplateRequest }
   | { readonly mode: 'proposal'; readonly data: string };
 
-/** Throws -8 for a mode that is none, and what wrong types in lists make of themselves. */
+/** Throws error -8 for an unknown mode, and the errors of wrong types in lists. */
 export function* parseTemplateRequest(request: JsonObject | undefined): Slices<ParsedRequest> {
   const mode = parseMode(request?.get('mode'));
   const capabilities = yield* stringsOf(request?.get('capabilities'));
@@ -48,7 +48,7 @@ function parseMode(mode: JsonValue | undefined): string {
   return mode;
 }
 
-/** The strings of a list; anything else in place of the list counts as none. */
+/** The strings of a list; any other value counts as an empty list. */
 function* stringsOf(list: JsonValue | undefined): Slices<Set<string>> {
   const strings = new Set<string>();
   for (const item of Array.isArray(list) ? list : []) {

@@ -1,6 +1,6 @@
 /**
- * The transactions of a block template as JSON. Each text is made once, as the answer is sent, and serves as long as the
- * transaction waits.
+ * The transactions of a block template as JSON. Each text is created once, when the result is sent, and cached while the
+ * transaction is in the mempool.
  */
 import type { BlockCandidate } from '../../../mempool/mempoolReader.js';
 import { spentKeysOf, txKeyOf } from '../../../mempool/poolEntry.js';
@@ -8,7 +8,7 @@ import { hashToHex, toHex } from '../../../util/bytes.js';
 import { RawJson } from '../../../util/json/jsonWrite.js';
 
 interface Prepared {
-  /** Everything before the list of what it depends on. */
+  /** The text before the list of dependencies. */
   readonly head: string;
   /** Text of a transaction without dependencies. */
   readonly alone: string;
@@ -27,13 +27,13 @@ function tailOf({ feeSat, sigopsCost, weight }: BlockCandidate, sigopsDivisor: n
   return `],"fee":${feeSat},"sigops":${sigopsCost / sigopsDivisor},"weight":${weight}}`;
 }
 
-/** Entries are passed on in pieces of about this many characters: a step of the writer costs more than a short entry. */
+/** Entries are written in pieces of about this many characters, since a writer step costs more than a short entry. */
 const PIECE_CHARS = 16 << 10;
 
 /**
- * The entries in order, several to a piece, with commas between them. `sigopsDivisor` is what a signature operation costs
- * where costs are not counted yet (before segwit), else 1. An entry depends on those before it that it spends, numbered
- * from 1, once for each input.
+ * The entries in order, several to a piece, with commas between them. `sigopsDivisor` is the cost of a signature operation
+ * if costs do not apply yet (before segwit), else 1. An entry depends on the earlier entries that it spends, numbered from
+ * 1, once for each input.
  */
 export function* templateTransactions(
   transactions: readonly BlockCandidate[],

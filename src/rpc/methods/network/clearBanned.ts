@@ -1,4 +1,4 @@
-/** `clearbanned`: lets everyone in again. Source: lbrycrd rpc/net.cpp. */
+/** `clearbanned`: removes all bans. Source: lbrycrd rpc/net.cpp. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';

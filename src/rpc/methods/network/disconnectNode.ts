@@ -1,4 +1,4 @@
-/** `disconnectnode`: parts with a peer. Source: lbrycrd rpc/net.cpp. */
+/** `disconnectnode`: disconnects a peer. Source: lbrycrd rpc/net.cpp. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { usageError } from '../../reference/helpText.js';
 import { defineMethod, type RpcMethod } from '../../declare/method.js';

@@ -1,4 +1,4 @@
-/** `getnettotals`: bytes in and out. Source: lbrycrd rpc/net.cpp. */
+/** `getnettotals`: bytes received and sent. Source: lbrycrd rpc/net.cpp. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';

@@ -1,4 +1,4 @@
-/** `getpeerinfo`: what is known of every peer. Source: lbrycrd rpc/net.cpp. */
+/** `getpeerinfo`: data of every peer. Source: lbrycrd rpc/net.cpp. */
 import { coins } from '../../../util/json/json.js';
 import { defineMethod } from '../../declare/method.js';
 import type { PeerSnapshot } from '../../../interfaces/peerService.js';

@@ -1,7 +1,7 @@
 /**
- * lbcd's `getaddednodeinfo`: the nodes of the addnode list, by name or with what is known of their connections.
- * Difference from lbcd: names are not looked up again; the address shown is that of the connection, or the name itself.
- * Source: lbcd rpcserver.go.
+ * lbcd's `getaddednodeinfo`: the nodes of the addnode list, by name or with the state of their connections. Difference from
+ * lbcd: names are not resolved again; the address returned is that of the connection, or the name itself. Source: lbcd
+ * rpcserver.go.
  */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';

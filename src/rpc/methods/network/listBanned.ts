@@ -1,4 +1,4 @@
-/** `listbanned`: who is kept away. Source: lbrycrd rpc/net.cpp. */
+/** `listbanned`: the banned addresses and subnets. Source: lbrycrd rpc/net.cpp. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';

@@ -1,4 +1,4 @@
-/** `setban`: keeps addresses away, or lets them in again. Source: lbrycrd rpc/net.cpp. */
+/** `setban`: bans addresses, or removes bans. Source: lbrycrd rpc/net.cpp. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { usageError } from '../../reference/helpText.js';
 import { defineMethod, type RpcMethod } from '../../declare/method.js';

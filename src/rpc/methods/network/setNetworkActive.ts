@@ -1,4 +1,4 @@
-/** `setnetworkactive`: the switch of the peer network. Source: lbrycrd rpc/net.cpp. */
+/** `setnetworkactive`: switches the peer network on or off. Source: lbrycrd rpc/net.cpp. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';

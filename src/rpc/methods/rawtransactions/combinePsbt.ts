@@ -1,4 +1,4 @@
-/** `combinepsbt`: what several PSBTs of one transaction know, together (BIP174, combiner). */
+/** `combinepsbt`: combines the data of several PSBTs of one transaction (BIP174, combiner). */
 import { txidInSlices } from '../../../primitives/transactionSlices.js';
 import { isPsbtSane, type Psbt } from '../../../signing/psbt.js';
 import { PsbtError } from '../../../signing/psbtCodec.js';

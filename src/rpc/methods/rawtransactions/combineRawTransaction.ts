@@ -1,4 +1,4 @@
-/** `combinerawtransaction`: the signatures of several copies of a transaction in one. */
+/** `combinerawtransaction`: combines the signatures of several copies of a transaction. */
 import type { Transaction, TxInput } from '../../../primitives/transaction.js';
 import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { PrecomputedSighash, SIGHASH } from '../../../script/sighash.js';

@@ -1,5 +1,5 @@
 /**
- * The parameters from which `createrawtransaction` and `createpsbt` make a transaction, and the making.
+ * The transaction parameters of `createrawtransaction` and `createpsbt`, and the construction.
  * Source: lbrycrd rpc/rawtransaction.cpp `ConstructTransaction`.
  */
 import {
@@ -28,7 +28,7 @@ import {
   parseHexParam,
 } from '../../declare/paramTypes.js';
 
-/** Highest sequence number by which an input says that it may be replaced (BIP125). */
+/** Maximum sequence number by which an input signals replaceability (BIP125). */
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd;
 const MAX_UINT32 = 0xffffffffn;
 const TRANSACTION_VERSION = 2;
@@ -170,7 +170,7 @@ function* readInputs(values: readonly JsonValue[], defaultSequence: number): Sli
   return inputs;
 }
 
-/** Makes the transaction, unsigned. Throws the reference's errors. */
+/** Creates the unsigned transaction. Throws the reference's errors. */
 export function* constructTransaction(
   { inputs, outputs, locktime, replaceable }: ConstructArgs,
   prefixes: AddressPrefixes,

@@ -1,4 +1,4 @@
-/** `decodepsbt`: shows what a PSBT holds. */
+/** `decodepsbt`: decodes a PSBT. */
 import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../declare/method.js';

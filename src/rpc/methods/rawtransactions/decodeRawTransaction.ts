@@ -1,4 +1,4 @@
-/** `decoderawtransaction`: shows what a serialized transaction says. */
+/** `decoderawtransaction`: decodes a serialized transaction. */
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { scriptContextOf } from '../../format/scriptContext.js';

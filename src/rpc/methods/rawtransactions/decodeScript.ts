@@ -1,4 +1,4 @@
-/** `decodescript`: shows what a script is, and how it can be wrapped. Source: lbrycrd rpc/rawtransaction.cpp. */
+/** `decodescript`: describes a script, and how it can be wrapped. Source: lbrycrd rpc/rawtransaction.cpp. */
 import { hash160 } from '../../../crypto/hash.js';
 import { encodeDestination } from '../../../script/address.js';
 import { scriptForWitness, solveScript } from '../../../script/standard.js';
@@ -16,7 +16,7 @@ import { defineMethod } from '../../declare/method.js';
 import { readHexParam } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 
-/** Shapes that may be put into a witness program. */
+/** Script types that may be wrapped in a witness program. */
 const WRAPPABLE = new Set(['pubkey', 'pubkeyhash', 'multisig', 'nonstandard']);
 const COMPRESSED_KEY_BYTES = 33;
 

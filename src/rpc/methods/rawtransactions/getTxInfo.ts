@@ -1,4 +1,4 @@
-/** `gettxinfo`: a transaction with what it spends and what became of its outputs, a page of both. */
+/** `gettxinfo`: a transaction with the coins that it spends and the later states of its outputs, a page of each. */
 import { isCoinbase, type Transaction } from '../../../primitives/transaction.js';
 import { decodeClaimScript } from '../../../script/claimScript.js';
 import type { OutputState } from '../../../store/claims/query/outputStates.js';
@@ -24,7 +24,7 @@ interface Page {
   readonly end: number;
 }
 
-/** What is known of inputs: the coins of the page, and the sum of all; null if they are not known. */
+/** The coins of the page's inputs, and the sum of all inputs; null if unknown. */
 interface Spent {
   readonly coins: readonly (SpentCoin | null)[];
   readonly amountSat: bigint | null;
@@ -47,7 +47,7 @@ function paidBy({ outputs }: Transaction): bigint {
   return outputs.reduce((sum, { value }) => sum + value, 0n);
 }
 
-/** The states of the outputs of the page that have a claim operation, by output number. */
+/** The states of the page's outputs with claim operations, by output number. */
 async function statesOf(
   { claims, chain }: RpcServices,
   { tx, block }: FoundTransaction,

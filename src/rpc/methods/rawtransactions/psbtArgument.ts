@@ -1,4 +1,4 @@
-/** PSBTs as callers send and get them. Source: Core 0.17 core_read.cpp `DecodePSBT`. */
+/** PSBTs as arguments and results. Source: Core 0.17 core_read.cpp `DecodePSBT`. */
 import type { Transaction } from '../../../primitives/transaction.js';
 import { decodeBase64InSlices } from '../../../signing/base64.js';
 import type { Psbt } from '../../../signing/psbt.js';
@@ -12,7 +12,10 @@ import {
 import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 
-/** -22 with the reference's account of what is wrong. Bad base64 counts up to its first bad character. */
+/**
+ * Throws error -22 with the reference's message for an invalid PSBT. For invalid base64, the data up to the first invalid
+ * character is used.
+ */
 export async function requirePsbt(text: string): Promise<Psbt> {
   try {
     const { bytes } = await inSlices(decodeBase64InSlices(text));
@@ -28,7 +31,7 @@ export async function psbtText(psbt: Psbt): Promise<string> {
   return (await inSlices(formatPsbtInSlices(psbt))).toString('base64');
 }
 
-/** A PSBT that knows only the transaction, whatever that has of scripts and witnesses. */
+/** A PSBT with only the transaction, without its scripts and witnesses. */
 export async function barePsbtText(tx: Transaction): Promise<string> {
   return (await inSlices(formatBarePsbtInSlices(tx))).toString('base64');
 }

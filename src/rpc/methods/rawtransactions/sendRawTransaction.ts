@@ -1,4 +1,4 @@
-/** `sendrawtransaction`: lets a transaction into the mempool. Source: lbrycrd rpc/rawtransaction.cpp. */
+/** `sendrawtransaction`: submits a transaction to the mempool. Source: lbrycrd rpc/rawtransaction.cpp. */
 import { formatVerdict } from '../../../consensus/reject.js';
 import { formatOutPoint, type Transaction } from '../../../primitives/transaction.js';
 import { txidInSlices } from '../../../primitives/transactionSlices.js';
@@ -11,7 +11,7 @@ import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** Reads the transaction that a caller sends; -22 when it is none. */
+/** Decodes the transaction that a caller sends; throws error -22 when it is invalid. */
 export async function requireTransaction(hex: string): Promise<Transaction> {
   const tx = await decodeTransaction(hex, false, true);
   if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
@@ -32,7 +32,10 @@ async function isOnChain(
   return false;
 }
 
-/** Lets a transaction in that a caller sends, and tells peers of it. Answers its id in wire order. Throws `RpcError`. */
+/**
+ * Submits a transaction of a caller to the mempool, and announces it to peers. Returns its txid in wire order. Throws
+ * `RpcError`.
+ */
 export async function submitTransaction(
   services: RpcServices,
   hex: string,
@@ -49,7 +52,7 @@ export async function submitTransaction(
       maxFeeSat: allowHighFees ? 0n : options.maxTxFeeSat,
     });
     if (missingInputs) throw rpcError(RPC_ERROR.VERIFY_ERROR, 'Missing inputs');
-    // It may have come from elsewhere while this call waited for its turn.
+    // It may have been received from a peer while this call waited.
     if (error && error.reason !== 'txn-already-in-mempool') {
       throw rpcError(RPC_ERROR.VERIFY_REJECTED, formatVerdict(error));
     }

@@ -19,7 +19,7 @@ export const signRawTransaction = defineMethod({
   params: [
     {
       name: 'hexstring',
-      // Not `string`: the reference looks for keys before it reads the transaction.
+      // Not `string`: the reference reads the keys before it parses the transaction.
       type: 'unreadString',
       required: true,
       strict: 'nullable',

@@ -1,4 +1,4 @@
-/** `signrawtransactionwithkey`: signs with the keys that come along. Source: lbrycrd rpc/rawtransaction.cpp. */
+/** `signrawtransactionwithkey`: signs with the keys in the arguments. Source: lbrycrd rpc/rawtransaction.cpp. */
 import { decodeSecret } from '../../../script/wif.js';
 import { MemoryKeyStore, signingKeyOf } from '../../../signing/signingProvider.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
@@ -12,7 +12,7 @@ import { getString } from '../../declare/paramTypes.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { PREVTXS_PARAM, SIGHASH_PARAM, SIGNED_SCHEMA, signTransaction } from './signTransaction.js';
 
-/** The keys and nothing else; -5 when one is none of this network. */
+/** The given private keys; throws error -5 for a key that is not one of this network. */
 async function readKeys(keys: readonly JsonValue[], params: RpcServices['params']): Promise<MemoryKeyStore> {
   const prefixes = addressPrefixes(params);
   const store = new MemoryKeyStore();

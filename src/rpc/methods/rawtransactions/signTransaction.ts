@@ -1,6 +1,6 @@
 /**
- * Signing a raw transaction with a provider's keys, as the `signrawtransaction` methods share it: previous outputs that
- * the caller tells, the hash type, and the answer. Source: lbrycrd rpc/rawtransaction.cpp `SignTransaction`.
+ * Signing of a raw transaction with a provider's keys, shared by the `signrawtransaction` methods: previous outputs given by
+ * the caller, the hash type, and the result. Source: lbrycrd rpc/rawtransaction.cpp `SignTransaction`.
  */
 import { MAX_MONEY } from '../../../consensus/limits.js';
 import { type Transaction, type TxInput, type TxOutput } from '../../../primitives/transaction.js';
@@ -70,16 +70,16 @@ export const SIGNED_SCHEMA = t.named(
   }),
 );
 
-/** More items of a witness than that are written as the answer is sent. Arbitrary: no input that can be spent has as many. */
+/** A witness with more items is formatted while the response is sent. Arbitrary: no spendable input has as many. */
 const MANY_ITEMS = 1000;
 
 export interface SignRequest {
   readonly tx: Transaction;
-  /** Outputs that the caller tells, unread. */
+  /** Previous outputs given by the caller, not parsed. */
   readonly prevTxs: readonly JsonValue[] | undefined;
   readonly sighashType: string | undefined;
   readonly provider: SigningProvider;
-  /** Learns the redeem scripts that come with `prevTxs`; null when the keys are a wallet's. */
+  /** Stores the redeem scripts in `prevTxs`; null when the keys are a wallet's. */
   readonly scripts: MemoryKeyStore | null;
 }
 
@@ -97,8 +97,8 @@ function isScriptHash(script: Bytes): boolean {
 }
 
 /**
- * Notes the redeem script of a told output. It must be there for P2SH and P2WSH; behind a claim prefix, where the
- * reference would not look at it and so could not sign, it is taken if it is there.
+ * Stores the redeem script of a given output. It is required for P2SH and P2WSH; behind a claim prefix, where the reference
+ * would ignore it and could not sign, it is used if present.
  */
 function learnRedeemScript(prevTx: JsonObject, scriptPubKey: Bytes, scripts: MemoryKeyStore): void {
   const isPlain = isScriptHash(scriptPubKey);
@@ -113,7 +113,7 @@ function addPrevTx(value: JsonValue, coins: SpentCoins, scripts: MemoryKeyStore 
   if (!(value instanceof JsonObject)) {
     throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'expected object with {"txid\'","vout","scriptPubKey"}');
   }
-  // Checked in the order of their names, whatever is read first.
+  // Checked in the order of their names, whatever order they are read in.
   requireMember(value, 'scriptPubKey', 'string');
   requireMember(value, 'txid', 'string');
   requireMember(value, 'vout', 'number');
@@ -129,7 +129,7 @@ function addPrevTx(value: JsonValue, coins: SpentCoins, scripts: MemoryKeyStore 
   }
   const amount = value.get('amount');
   const output = { value: amount === undefined ? MAX_MONEY : parseAmount(amount), script };
-  // What can never be spent is never a coin.
+  // An unspendable output is never a coin.
   if (!isUnspendable(script)) coins.set(outPoint, output);
   if (scripts !== null) learnRedeemScript(value, script, scripts);
 }
@@ -145,7 +145,7 @@ function* witnessItems(witness: readonly Bytes[]): Generator<string> {
   for (const item of witness) yield toHex(item);
 }
 
-/** Source: `TxInErrorToJSON`. No work is done for each item of a witness, since there may be millions. */
+/** Source: `TxInErrorToJSON`. No work is done per item of a witness, since there may be millions. */
 function inputError({ prevout, witness, scriptSig, sequence }: TxInput, error: string): JsonOut {
   return {
     txid: hashToHex(prevout.hash),
@@ -162,7 +162,7 @@ function describeOutput({ value, script }: TxOutput): string {
   return `CTxOut(nValue=${formatCoins(value)}, scriptPubKey=${toHex(script).slice(0, 30)})`;
 }
 
-/** Signs one input; returns what speaks against it, or null. */
+/** Signs one input; returns an error, or null. */
 function signOne(task: SigningTask, index: number, spent: TxOutput): string | null {
   signInput(task, index, spent);
   if (spent.value === MAX_MONEY && task.tx.inputs[index]!.witness.length > 0) {
@@ -171,7 +171,7 @@ function signOne(task: SigningTask, index: number, spent: TxOutput): string | nu
   return inputProblem(task, index, spent);
 }
 
-/** Signs what it can of the transaction, which is changed, and answers. */
+/** Signs the inputs for which keys are available, modifying the transaction, and returns the result. */
 export async function signTransaction(
   services: Pick<RpcServices, 'mempool' | 'chain'>,
   { tx, prevTxs, sighashType, provider, scripts }: SignRequest,

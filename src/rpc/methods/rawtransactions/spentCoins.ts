@@ -1,4 +1,4 @@
-/** The outputs that a transaction spends, as mempool and chain have them. Source: Core `CCoinsViewMemPool`. */
+/** The outputs that a transaction spends, from mempool and chain. Source: Core `CCoinsViewMemPool`. */
 import {
   formatOutPoint,
   type OutPoint,
@@ -23,7 +23,7 @@ export class SpentCoins {
   }
 }
 
-/** An output in the mempool counts even if another transaction of the mempool spends it. */
+/** An output in the mempool is included even if another mempool transaction spends it. */
 export async function findSpentCoins(
   { mempool, chain }: Pick<RpcServices, 'mempool' | 'chain'>,
   tx: Transaction,

@@ -1,4 +1,7 @@
-/** What `gettxinfo` finds out about a transaction: the coins that it spends, and who spends its outputs. Owns no shape. */
+/**
+ * Collects the data for `gettxinfo`: the coins that a transaction spends, and the transactions that spend its outputs. Does
+ * no formatting.
+ */
 import { positionInBlock } from '../../../chain/blocks/storedTransactions.js';
 import type { LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
 import type { CoinValue } from '../../../native/binding.js';
@@ -13,7 +16,7 @@ import { equalBytes, type Bytes } from '../../../util/bytes.js';
 import type { OutputFate } from '../../format/txInfo.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** What an input spends; without a height it waits itself. */
+/** The coin that an input spends; without a height it is unconfirmed. */
 export interface SpentCoin {
   readonly amount: bigint;
   readonly script: Bytes;
@@ -26,7 +29,7 @@ const ofChain = ({ amount, script, heightCode }: CoinValue): SpentCoin => ({
   height: heightCode >>> 1,
 });
 
-/** Where a transaction is in its block; null when the block is not on disk any more. */
+/** Position of a transaction in its block; null if the block is no longer on disk. */
 export interface PlaceInBlock {
   readonly block: LoadedBlock;
   readonly position: number;
@@ -43,13 +46,13 @@ export async function placeInBlock(
     const position = positionInBlock(block, txid);
     return position < 0 ? null : { block, position };
   } catch (error) {
-    // Pruned while it was being read.
+    // The block was pruned during the read.
     if (error instanceof BlockFileError && !chain.hasData(id)) return null;
     throw error;
   }
 }
 
-/** The coins that the inputs of a transaction of a block spend, in order; null if the undo data is gone. */
+/** The coins spent by the inputs of a confirmed transaction, in order; null if the undo data is missing. */
 export function coinsInUndo(
   { chain }: RpcServices,
   id: number,
@@ -58,7 +61,7 @@ export function coinsInUndo(
   const { txs } = block.parsed;
   const row = position * TX_STRIDE;
   const count = txs[row + TX_INPUT_COUNT]!;
-  // Undo data has none for the coinbase, which is in front.
+  // Undo data has no entry for the coinbase, which is first.
   const from = txs[row + TX_FIRST_INPUT]! - txs[TX_INPUT_COUNT]!;
   try {
     const found = undoCoins(chain.readUndo(id), from, count);
@@ -69,7 +72,7 @@ export function coinsInUndo(
   }
 }
 
-/** The coins that inputs of a transaction in the mempool spend, in order; null for one that is gone meanwhile. */
+/** The coins spent by the inputs of a mempool transaction, in order; null for a coin that no longer exists. */
 export async function coinsOfWaiting(
   { chain, mempool }: RpcServices,
   inputs: Transaction['inputs'],
@@ -94,7 +97,7 @@ function inputThatSpends({ inputs }: Transaction, txid: Bytes, n: number): numbe
   return inputs.findIndex(({ prevout }) => prevout.index === n && equalBytes(prevout.hash, txid));
 }
 
-/** Who spends outputs of one transaction. */
+/** Finds the transactions that spend outputs of one transaction. */
 export class Spenders {
   private readonly services: RpcServices;
   private readonly txid: Bytes;
@@ -106,7 +109,7 @@ export class Spenders {
     this.txid = txid;
   }
 
-  /** Facts of output `n` with this script. `isConfirmed`: the transaction is in the active chain. */
+  /** Spending data of output `n` with this script. `isConfirmed`: the transaction is in the active chain. */
   async of(n: number, script: Bytes, isConfirmed: boolean): Promise<Omit<OutputFate, 'state'>> {
     const { mempool, chain } = this.services;
     const outPoint = formatOutPoint({ hash: this.txid, index: n });

@@ -1,4 +1,4 @@
-/** `signmessagewithprivkey`: signs a message with the key that comes along. Source: lbrycrd rpc/misc.cpp. */
+/** `signmessagewithprivkey`: signs a message with the key in the arguments. Source: lbrycrd rpc/misc.cpp. */
 import { decodeSecret } from '../../../script/wif.js';
 import { signMessage } from '../../../signing/signedMessage.js';
 import { signingKeyOf } from '../../../signing/signingProvider.js';

@@ -1,4 +1,4 @@
-/** `getzmqnotifications`: what is published by ZeroMQ, and where. Source: lbrycrd zmq/zmqrpc.cpp. */
+/** `getzmqnotifications`: the ZeroMQ notifiers and their addresses. Source: lbrycrd zmq/zmqrpc.cpp. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 

@@ -1,6 +1,7 @@
 /**
- * Blocks after which lbcd may keep other claims than lbrycrd, and so this node (docs/architecture.md): noted as they are
- * connected, since the difference may show in the root of a much later block only. These rows say nothing of the trie.
+ * Blocks after which lbcd may have other claims than lbrycrd and this node (docs/architecture.md). They are recorded when
+ * they are connected, because the difference may only show in the root of a much later block. These rows do not affect the
+ * trie.
  */
 import { countsMetadataSupports, expirationHeight } from '../../../claimtrie/rules.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -10,7 +11,7 @@ import { prefixEnd, type RowReader, type RowTransaction } from '../../rows/rows.
 import { CLAIM_PREFIX, differenceKey, readU32 } from '../rows/claimKeys.js';
 import { readStranded } from '../query/stranded.js';
 
-/** What a block has; the letters are those of the rows. */
+/** Kind of a difference; the letters are those of the rows. */
 export type LbcdDifferenceKind = 'metadataSupport' | 'extendedTerm' | 'normalization';
 
 const LETTERS: Readonly<Record<LbcdDifferenceKind, string>> = {
@@ -25,8 +26,8 @@ export interface LbcdDifference {
 }
 
 /**
- * Notes what of a block may differ; `hadDue` says whether anything was due to expire in it, had the block not extended
- * the terms.
+ * Records the possible differences of a block. `hadDue` returns whether items would have expired in it if the block had not
+ * extended the expiration.
  */
 export async function noteDifference(
   rows: RowTransaction,
@@ -45,13 +46,13 @@ export async function noteDifference(
     put('normalization');
 }
 
-/** Takes back the notes of a block. */
+/** Deletes the records of a block. */
 export async function undoDifferences(rows: RowTransaction, height: number): Promise<void> {
   const prefix = differenceKey(height, '');
   for await (const [key] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) rows.del(key);
 }
 
-/** Earlier blocks with items that lbcd stores in another way; in order. */
+/** Earlier blocks with items that lbcd stores differently, in order. */
 export async function differencesBefore(
   rows: RowReader,
   rules: ClaimRules,

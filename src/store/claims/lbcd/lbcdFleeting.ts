@@ -1,8 +1,8 @@
 /**
- * What a block does to a name that the claim trie does not keep: outputs that are made and spent within the block, and
- * spends of outputs that have expired or never counted. lbcd logs both as changes of the name, so that its answers
- * depend on them. The rows say nothing of the trie; only the lbcd profile reads them.
- * Source: lbcd blockchain/claimtrie.go `ParseClaimScripts`, claimtrie/node/node.go `ApplyChange`.
+ * Changes of names that the claim trie does not store: outputs that are created and spent within a block, and spends of
+ * outputs that have expired or never counted. lbcd logs both as changes of the name, so its responses depend on them. The
+ * rows do not affect the trie; only the lbcd profile reads them. Source: lbcd blockchain/claimtrie.go `ParseClaimScripts`,
+ * claimtrie/node/node.go `ApplyChange`.
  */
 import type { ClaimWork } from '../../../claimtrie/claimWork.js';
 import { REMOVAL, type Item, type ItemKind } from '../../../claimtrie/item.js';
@@ -19,19 +19,19 @@ import { RowDecoder, RowEncoder } from '../rows/rowCodec.js';
 /** Value in place of the due height in rows of an older version. */
 export const NOT_NOTED = -1;
 
-/** Notes of one block for one name. */
+/** Changes of one name in one block. */
 export interface Fleeting {
   readonly height: number;
-  /** The outputs that were made and spent within the block. */
+  /** The outputs that were created and spent within the block. */
   readonly items: readonly Item[];
 }
 
 const KINDS: readonly ItemKind[] = ['claim', 'update', 'support'];
 const KIND_MASK = 3;
-/** The delay follows the kind; older rows leave it out. */
+/** The delay follows the kind. Rows of older versions do not have it. */
 const FLAG_DELAY = 4;
 
-/** Notes what the block's transactions did, which have just been processed. */
+/** Records the changes of the block's transactions, which have just been processed. */
 export function noteFleeting(rows: RowTransaction, work: ClaimWork): void {
   const { height, rules } = work;
   const byName = new Map<string, Item[]>();
@@ -55,7 +55,7 @@ function lbcdNameOf(rules: ClaimRules, rawName: string, height: number): string 
   return filesNormalized(rules, height) ? normalizeKey(rawName) : rawName;
 }
 
-/** Takes back the notes of a block. */
+/** Deletes the records of a block. */
 export async function undoFleeting(rows: RowTransaction, height: number): Promise<void> {
   for (const name of await readFleetingNames(rows, height)) {
     rows.del(fleetingKey(name, height));
@@ -75,7 +75,7 @@ export async function readFleetingNames(rows: RowReader, height: number): Promis
   return names;
 }
 
-/** What blocks up to `height` did of the kind to a name, as lbcd called it then. Blocks come in their order. */
+/** Such changes of a name, under its name in lbcd at the time, in blocks up to `height`, in order of blocks. */
 export async function readFleeting(rows: RowReader, name: string, height: number): Promise<Fleeting[]> {
   const found: Fleeting[] = [];
   const yieldTimer = new YieldTimer();
@@ -88,7 +88,7 @@ export async function readFleeting(rows: RowReader, name: string, height: number
   return found;
 }
 
-/** The outputs that a block made and spent, of all names. */
+/** The outputs that a block created and spent, of all names. */
 export async function readFleetingItems(rows: RowReader, height: number): Promise<Item[]> {
   const names = await readFleetingNames(rows, height);
   const items: Item[] = [];

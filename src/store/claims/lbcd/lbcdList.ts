@@ -1,20 +1,20 @@
 /**
- * One of the two lists that lbcd keeps of a name: it grows at its end, and loses what is spent or expires at the end of a
- * block, the last one taking the empty place. Pure.
- * Source: lbcd claimtrie/node/node.go `ApplyChange`, `handleExpiredAndActivated`.
+ * One of the two lists that lbcd has for a name. New entries are appended. At the end of a block, spent and expired entries
+ * are removed, and the last entry moves to the free place. Pure. Source: lbcd claimtrie/node/node.go `ApplyChange`,
+ * `handleExpiredAndActivated`.
  */
 import type { Item } from '../../../claimtrie/item.js';
 
 /** An item that lbcd lists under a name. */
 export interface Listed {
   readonly item: Item;
-  /** Whether the normalization fork brought it: it is listed since it was made, and counts since the fork. */
+  /** Whether the normalization fork moved it here. It is listed from its creation, but counts only from the fork. */
   readonly moved: boolean;
 }
 
 export interface Entry {
   listed: Listed;
-  /** How many claims were listed when the first of its outputs came. */
+  /** Number of claims in the list when its first output was added. */
   readonly sequence: number;
 }
 
@@ -23,7 +23,7 @@ export class LbcdList {
   /** Position of each entry. */
   private readonly places = new Map<Entry, number>();
   private readonly byClaim = new Map<string, Set<Entry>>();
-  /** Leaving entries by the block at whose end they leave. */
+  /** Entries to remove, by the block at whose end they are removed. */
   private readonly leaving = new Map<number, Set<Entry>>();
 
   get entries(): readonly Entry[] {
@@ -49,20 +49,20 @@ export class LbcdList {
     return first;
   }
 
-  /** Puts another output in place of one. */
+  /** Replaces the output of an entry. */
   replace(entry: Entry, listed: Listed): void {
     this.leaving.get(entry.listed.item.removed)?.delete(entry);
     entry.listed = listed;
     this.schedule(entry, listed.item.removed);
   }
 
-  /** Takes out what leaves at the end of the block. What left before must have been taken out. */
+  /** Removes the entries that leave at the end of the block. Entries that left before must have been removed already. */
   sweep(height: number): void {
     const leaving = this.leaving.get(height);
     if (!leaving) return;
     this.leaving.delete(height);
     for (const place of [...leaving].map((entry) => this.places.get(entry)!).sort((a, b) => a - b)) {
-      // An entry behind the present end has left already, as the last one of that time.
+      // A place beyond the present end was already removed, as the last entry.
       while (place < this.list.length) {
         const last = this.list.pop()!;
         if (leaving.has(last)) {

@@ -1,9 +1,9 @@
 /**
- * For which blocks lbcd had a name on its list: with each change of a name it notes the next block in which something of
- * it will become active or expire, and never strikes that out. So a block also names those for which something had once
- * been due in it that has left or become active since, unless something else of that name was due before as long as it
- * was there. Nothing of this is kept: it is found in the logs of the blocks that made what was due.
- * Source: lbcd claimtrie/claimtrie.go `AppendBlock`, node/node.go `NextUpdate`; temporal/.
+ * The schedule of lbcd: with each change of a name, lbcd notes the next block in which an item of the name becomes active or
+ * expires, and never removes the note. So the changes of a block also include names whose item was due in it and has left or
+ * become active since, unless another item of the name was due earlier all that time. The schedule is not stored. It is
+ * computed from the logs of the blocks that created the items. Source: lbcd claimtrie/claimtrie.go `AppendBlock`,
+ * node/node.go `NextUpdate`; temporal/.
  */
 import type { Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -20,20 +20,20 @@ import { parseLogChunk, readLog, type ItemRef, type LogEvent } from '../rows/log
 import { readStranded } from '../query/stranded.js';
 
 /**
- * The names that a block touched, and those that lbcd had noted for it. Before the normalization fork each by what its
- * script has, also what is due after the fork.
+ * The names that a block touched, and those that lbcd had scheduled for it. Before the normalization fork they are raw
+ * names, also for items that are due after the fork.
  */
 export async function readLbcdChanges(rows: RowReader, rules: ClaimRules, height: number): Promise<Bytes[]> {
   const fork = rules.normalizationForkHeight;
   const names = await readLbcdSchedule(rows, rules, height);
   for (const event of await readLog(rows, height)) {
-    // A takeover has what brought it beside it, unless a mere node without claims came or went.
+    // The event that caused a takeover is in the log too, except if only a node without claims appeared or vanished.
     if (event.op === 'snapshot' || event.op === 'takeover') continue;
     if (event.op === 'refile') names.add(event.to.name);
     const isNear = height < fork && height + MAX_DELAY >= fork;
     const item = isNear ? await itemOf(rows, event.ref) : undefined;
     names.add(item?.rawName ?? event.ref.name);
-    // lbcd moves first what the fork's block spends.
+    // lbcd first moves the items that the fork's block spends.
     if (height === fork) names.add(normalizeKey(event.ref.name));
   }
   if (height === fork) {
@@ -44,9 +44,9 @@ export async function readLbcdChanges(rows: RowReader, rules: ClaimRules, height
   return [...names].map(fromLatin1);
 }
 
-/** The names that lbcd had noted for a block, as far as nothing happens to them in it that its log tells. */
+/** The names that lbcd had scheduled for a block and that its log does not contain. */
 async function readLbcdSchedule(rows: RowReader, rules: ClaimRules, height: number): Promise<Set<string>> {
-  /** What each name was called before the normalization fork, by what it is called in the block. */
+  /** By name in the block: the names before the normalization fork. */
   const candidates = new Map<string, Set<string>>();
   const nameNow = filesNormalized(rules, height) ? normalizeKey : (name: string): string => name;
   for (const { rawName } of [
@@ -64,7 +64,7 @@ async function readLbcdSchedule(rows: RowReader, rules: ClaimRules, height: numb
   return scheduled;
 }
 
-/** What was to expire in the block and had left its place before, or was left behind by the normalization fork. */
+/** Items that were to expire in the block and had left before, or that the normalization fork left behind. */
 async function expiringItems(rows: RowReader, rules: ClaimRules, height: number): Promise<Item[]> {
   const items: Item[] = [];
   const yieldTimer = new YieldTimer();
@@ -84,16 +84,17 @@ function hasLeft({ removed }: Item, height: number): boolean {
   return removed !== 0 && removed < height;
 }
 
-/** Whether it is still filed under a raw name, where nothing finds it in block `height`. */
+/** Whether it is still filed under a raw name, so that lbrycrd does not find it in block `height`. */
 function isStranded(rules: ClaimRules, { name, removed, activated }: Item, height: number): boolean {
   return (
     removed === 0 && activated !== 0 && height > rules.normalizationForkHeight && normalizeKey(name) !== name
   );
 }
 
-/** What was to become active in the block, and before was spent or brought in by a takeover. */
+/** Items that were to become active in the block, and were spent or activated by a takeover before. */
 async function pendingItems(rows: RowReader, rules: ClaimRules, height: number): Promise<Item[]> {
-  // A claim waits for a 32nd of the time that another has owned the name, which is less than its height.
+  // The delay of a claim is a 32nd of the blocks for which another claim has owned the name, so less than a 32nd of the
+  // height.
   const longest = Math.min(MAX_DELAY, Math.floor(height / 32) + 1);
   const from = Math.max(0, height - Math.max(longest, rules.supportDelay === 100 ? 100 : 0));
   const pending = new Set<string>();
@@ -118,7 +119,10 @@ async function pendingItems(rows: RowReader, rules: ClaimRules, height: number):
   return items;
 }
 
-/** What the normalization fork moves in lbcd, and was filed under its normalized name all along since it is due later. */
+/**
+ * Items that the normalization fork moves in lbcd, but that were filed here under the normalized name from the start,
+ * because they are due after the fork.
+ */
 async function movedInFork(rows: RowReader, rules: ClaimRules): Promise<Item[]> {
   const fork = rules.normalizationForkHeight;
   const items: Item[] = [];
@@ -135,7 +139,7 @@ async function movedInFork(rows: RowReader, rules: ClaimRules): Promise<Item[]> 
   return items;
 }
 
-/** The logs of blocks from `from` to before `to`. */
+/** The logs of blocks from `from` up to but not including `to`. */
 async function* logsBetween(
   rows: RowReader,
   from: number,
@@ -163,7 +167,7 @@ async function itemOf(rows: RowReader, { name, since, ordinal }: ItemRef): Promi
   return (await itemsByOrdinal(rows, name, since)).get(ordinal);
 }
 
-/** The life of an item under a name: in which blocks it was there, until when it was pending, and what it was due for. */
+/** The life of an item under a name: the blocks in which it was listed, the end of its pending time, and its due heights. */
 interface Span {
   readonly from: number;
   readonly until: number;
@@ -172,7 +176,7 @@ interface Span {
   readonly expires: number;
 }
 
-/** Whether the block was the next one for the name after any block before it. */
+/** Whether the block was the next scheduled one for the name after any earlier block. */
 async function wasNoted(
   rows: RowReader,
   rules: ClaimRules,
@@ -183,7 +187,7 @@ async function wasNoted(
   const spans = listed.map(({ item, moved }) => spanOf(rules, item, moved ? fork : item.height, Infinity));
   if (isNoted(spans, height)) return true;
   if (!filesNormalized(rules, height)) return false;
-  // Each name for itself noted it before the fork.
+  // Before the fork each raw name had its own schedule.
   const before = { height: fork - 1, tipHeight: fork - 1 };
   for (const rawName of rawNames) {
     if (rawName === name) continue;
@@ -207,7 +211,7 @@ function spanOf(rules: ClaimRules, item: Item, from: number, end: number): Span 
 }
 
 function isNoted(spans: readonly Span[], height: number): boolean {
-  /** What comes and goes at a height: due in the block, and due before it. */
+  /** Changes at a height of two numbers: items due in the block, and items due before it. */
   const steps = new Map<number, { here: number; sooner: number }>();
   const add = (from: number, until: number, due: number): void => {
     if (due > height || from >= until) return;
@@ -224,7 +228,7 @@ function isNoted(spans: readonly Span[], height: number): boolean {
   for (const { from, until, pendingUntil, due, expires } of spans) {
     add(from, pendingUntil, due);
     add(from, until, expires);
-    // What comes or goes makes lbcd look again.
+    // lbcd also computes the next block when an item appears or leaves.
     for (const at of [from, until, pendingUntil]) if (!steps.has(at)) steps.set(at, { here: 0, sooner: 0 });
   }
   let [here, sooner] = [0, 0];

@@ -1,11 +1,11 @@
 /**
- * A name as lbcd keeps it: a list of claims and one of supports, which grow at the end and lose what is spent or expires at
- * the end of a block, the last one taking the empty place. The order of supports and the sequence numbers of claims follow
- * from it, so the name's whole life is gone through. Nothing here touches the trie.
- * Source: lbcd claimtrie/node/node.go `ApplyChange`, `handleExpiredAndActivated`; node/normalizing_manager.go.
+ * The state of a name in lbcd: a list of claims and a list of supports. New entries are appended. At the end of a block,
+ * spent and expired entries are removed, and the last entry moves to the free place. The order of supports and the sequence
+ * numbers of claims depend on these steps, so the whole life of the name is replayed. Nothing here changes the trie. Source:
+ * lbcd claimtrie/node/node.go `ApplyChange`, `handleExpiredAndActivated`; node/normalizing_manager.go.
  *
- * lbcd keeps names in memory, so that the takeover height of a name without claims also depends there on what was asked
- * before. It is answered here as lbcd answers from its disk.
+ * lbcd caches names in memory, so its takeover height for a name without claims also depends on earlier requests. This code
+ * returns the result of lbcd without the cache.
  */
 import { compareCreation, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -30,27 +30,27 @@ import { readStranded } from '../query/stranded.js';
 
 export interface LbcdNameQuery {
   name: Bytes;
-  /** Height after which the state is asked for. */
+  /** The result is the state after the block of this height. */
   height: number;
-  /** From the normalization fork on lbcd takes what was moved for old under its new name. */
+  /** Height of the tip. From the normalization fork on, lbcd lists moved items under their new name, also for earlier blocks. */
   tipHeight: number;
 }
 
 interface Lists {
   readonly claims: readonly Entry[];
   readonly supports: readonly Entry[];
-  /** The last block in which anything happened to the name. */
+  /** The last block that changed the name. */
   readonly lastChange: number;
 }
 
 interface Life {
   readonly listed: readonly Listed[];
   readonly fleeting: readonly Fleeting[];
-  /** The last block of it. */
+  /** The last block of the replay. */
   readonly height: number;
 }
 
-/** What lbcd answers about a name after a block of the active chain; null for a name unknown by then. */
+/** lbcd's state of a name after a block of the active chain; null for a name unknown by then. */
 export async function readLbcdName(
   rows: RowReader,
   rules: ClaimRules,
@@ -91,7 +91,7 @@ export async function readLbcdName(
   };
 }
 
-/** Everything that lbcd ever listed under the name, as far as blocks up to `height` or the fork made it. */
+/** All items that lbcd ever listed under the name, if they were created in blocks up to `height`, or the fork moved them. */
 export async function listedUnder(
   rows: RowReader,
   rules: ClaimRules,
@@ -118,14 +118,14 @@ function native(item: Item): Listed {
   return { item, moved: false };
 }
 
-/** What was made under a name that is not normalized and was due after the fork is filed as it will be called then. */
+/** Items created under a raw name and due after the fork are filed under the normalized name from the start. */
 async function pendingBeyondFork(rows: RowReader, rules: ClaimRules, rawName: string): Promise<Item[]> {
   const fork = rules.normalizationForkHeight;
   const items = await itemsSince(rows, normalizeKey(rawName), 0, fork - 1);
   return items.filter((item) => item.rawName === rawName);
 }
 
-/** What lbrycrd's fork left behind, which lbcd moves. It may be spent long after it expired. */
+/** Items that lbrycrd's fork left behind and lbcd moves. They may be spent long after they expired. */
 async function strandedUnder(rows: RowReader, rules: ClaimRules, name: string): Promise<Item[]> {
   return (await readStranded(rows, name)).map((item) => {
     const removed = lbcdExpiry(rules, item.height);
@@ -134,13 +134,13 @@ async function strandedUnder(rows: RowReader, rules: ClaimRules, name: string): 
   });
 }
 
-/** Height at which lbcd lets something made in block `created` expire. Source: `handleExpiredAndActivated`. */
+/** Height at which lbcd expires an item created in block `created`. Source: `handleExpiredAndActivated`. */
 export function lbcdExpiry(rules: ClaimRules, created: number): number {
   const due = created + rules.originalExpiration;
   return due > rules.extendedExpirationForkHeight ? created + rules.extendedExpiration : due;
 }
 
-/** What the fork's own block spent: lbcd moves it all the same. Its log has spends before anything is moved. */
+/** Items that the fork's block spent: lbcd moves them all the same. In the log of that block the spends come before the moves. */
 async function spentInFork(rows: RowReader, rules: ClaimRules, name: string): Promise<Item[]> {
   const fork = rules.normalizationForkHeight;
   const spent: Item[] = [];
@@ -153,7 +153,7 @@ async function spentInFork(rows: RowReader, rules: ClaimRules, name: string): Pr
   return spent;
 }
 
-/** The lists after a name's life. */
+/** Replays the life of a name; returns the lists at its end. */
 async function replay(
   rows: RowReader,
   rules: ClaimRules,
@@ -196,7 +196,7 @@ async function replay(
   return { claims: claims.entries, supports: supports.entries, lastChange };
 }
 
-/** An update takes the place of what its transaction spent. */
+/** An update replaces the entry that its transaction spent. */
 function replacesSpent(update: Listed, claims: LbcdList): boolean {
   const { item, moved } = update;
   if (item.kind !== 'update' || moved) return false;
@@ -207,8 +207,8 @@ function replacesSpent(update: Listed, claims: LbcdList): boolean {
 }
 
 /**
- * The order in which the fork moved what was made in one block: by the names it was under, and as it was listed there.
- * Read only where two came of one block.
+ * The order in which the fork moved items created in the same block: by raw name, and then by their order in the list of
+ * that name. Computed only if two items have the same block.
  */
 async function movedRanks(
   rows: RowReader,

@@ -1,6 +1,7 @@
 /**
- * Tells what a block did, for notifications: first what its transactions made and abandoned, in their order, then what
- * its end brought: activations and expirations in the order of the log, then takeovers by name.
+ * The events of a block, for notifications. First come the claims that its transactions created and abandoned, in their
+ * order, then the changes at the end of the block: activations and expirations in the order of the log, and takeovers by
+ * name.
  */
 import type { ClaimOperation, WorkEvent } from '../../../claimtrie/claimWork.js';
 import { pointIndex, pointTxid, type Item } from '../../../claimtrie/item.js';
@@ -21,7 +22,7 @@ function describeItem(type: ClaimEvent['type'], item: Item): ClaimEvent {
   };
 }
 
-/** Names a claim and a transaction: the latter's id and the former's, in latin1. */
+/** Key of a claim in a transaction: the transaction id, then the claim id, in latin1. */
 const updateKey = (txid: string, claimId: string): string => txid + claimId;
 
 function describeOperations(operations: readonly ClaimOperation[]): ClaimEvent[] {
@@ -54,7 +55,10 @@ function describeTakeover({ name, owner, formerId }: WorkEvent & { op: 'takeover
   };
 }
 
-/** The events behind what a block's transactions did and its log, which has the block's end. */
+/**
+ * Computes the events from the operations of a block's transactions and from its log, which has the changes at the end of
+ * the block.
+ */
 export function describeEvents(
   operations: readonly ClaimOperation[],
   log: readonly WorkEvent[],

@@ -1,8 +1,7 @@
 /**
- * What the claim trie answers about names, ids and blocks, after any block of the active chain: from items and histories,
- * without rolling anything back. Owns the shapes of the answers; turning them into RPC results is RPC's business, and
- * the value and address of an output are read by code that has the block files, at `height` and `txOffset`.
- * Source: lbrycrd `getClaimsForName`, rpc/claimtrie.cpp.
+ * Queries of the claim trie by name, id and block, for the state after any block of the active chain. They read items and
+ * histories; nothing is rolled back. Owns the result types. The RPC code formats them, and reads the value and address of an
+ * output from the block files, at `height` and `txOffset`. Source: lbrycrd `getClaimsForName`, rpc/claimtrie.cpp.
  */
 import {
   claimIdAtPoint,
@@ -51,24 +50,24 @@ export interface OutputInfo {
   amount: bigint;
   /** The height of the block with the output. */
   height: number;
-  /** Offset of the transaction in that block. */
+  /** Offset of the transaction in its block. */
   txOffset: number;
-  /** Height at which it entered the trie, or will. */
+  /** Height at which it enters or entered the trie. */
   validAtHeight: number;
   active: boolean;
-  /** The name as the output's script has it. */
+  /** The name in the script of the output. */
   name: Bytes;
 }
 
 export interface ClaimInfo extends OutputInfo {
-  /** Own amount once valid, and the active supports. */
+  /** Own amount if active, plus the active supports. */
   effectiveAmount: bigint;
-  /** Own amount and all supports, pending ones too. */
+  /** Own amount plus all supports, also pending ones. */
   fullAmount: bigint;
   supports: OutputInfo[];
-  /** Place in the order of bids: active claims, the best first, then pending ones. */
+  /** Position in the order of bids: active claims, the best first, then pending ones. */
   bid: number;
-  /** Place in the order of heights. */
+  /** Position in the order of heights. */
   sequence: number;
 }
 
@@ -82,18 +81,18 @@ export interface NameInfo {
 
 export interface NameQuery {
   name: Bytes;
-  /** Height after which the state is asked for. */
+  /** The result is the state after the block of this height. */
   height: number;
   /** Looks the name up as it is, as the reference does for `getclaimsfortx`. */
   exact?: boolean;
-  /** Answers as the reference does when its tip is there, oddities and all (`referenceView.ts`). */
+  /** Returns the result of the reference with its tip at this height, including its quirks (`referenceView.ts`). */
   asReference?: { tipHeight: number };
 }
 
 /** A query without the name. */
 type PlacedQuery = Pick<NameQuery, 'height' | 'asReference'>;
 
-/** Claims described without a pause. Arbitrary: each takes microseconds. */
+/** Claims processed without a yield. Arbitrary: each takes microseconds. */
 const CLAIMS_A_STEP = 64;
 
 /** Up to so many shared texts an item are kept: an item has three. Arbitrary. */
@@ -110,7 +109,7 @@ export function filedName(rules: ClaimRules, name: Bytes, height: number): strin
   return filesNormalized(rules, height) ? normalizeKey(key) : key;
 }
 
-/** Bytes of an answer that several of its items share: outputs of one transaction, names, ids that are supported. */
+/** Byte strings that several items of a result share: ids of one transaction, names, ids of supported claims. */
 export class SharedBytes {
   private readonly known = new Map<string, Bytes>();
 
@@ -125,7 +124,7 @@ export class SharedBytes {
   }
 }
 
-/** An item as answers show it. */
+/** The result data of an item. */
 export function outputOf(
   item: Item,
   active: boolean,
@@ -150,7 +149,7 @@ function describe(item: Item, height: number, shared: SharedBytes): OutputInfo {
   return outputOf(item, active, active ? item.activated : item.dueHeight, shared);
 }
 
-/** Everything about one name after a block of the past or the latest, whatever is connected meanwhile. */
+/** All data of one name after the latest or an earlier block. Safe while blocks are connected. */
 export async function readName(rows: RowReader, rules: ClaimRules, query: NameQuery): Promise<NameInfo> {
   const { height, asReference } = query;
   const name = query.exact ? toLatin1(query.name) : filedName(rules, query.name, height);
@@ -166,9 +165,9 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
 }
 
 /**
- * The same after the latest block, from the rows of the present, which are fewer and asked for by their keys; at once where
- * they are in memory. `name` is as it is filed, and not empty: what is shown of a root without claims depends on other names.
- * The result is invalid if a block was connected or disconnected meanwhile: rows of two blocks may be in it.
+ * The same after the latest block, from the present rows: they are fewer, and looked up by key. Synchronous if they are in
+ * memory. `name` is the filed name, and not empty, because the result for a root without claims depends on other names. The
+ * result is invalid if a block was connected or disconnected meanwhile: rows of two blocks may be in it.
  */
 export function readPresentName(
   rows: RowReader,
@@ -283,7 +282,7 @@ export function describeClaim(
     if (wasActive(support, height)) effectiveAmount += support.amount;
     fullAmount += support.amount;
   }
-  // Written out: putting objects together costs several times as much.
+  // Written out: object spread is several times slower.
   return {
     claimId: shared.of(claim.claimId),
     txid: shared.of(claim.point.slice(0, TXID_BYTES)),
@@ -302,7 +301,10 @@ export function describeClaim(
   };
 }
 
-/** The supports of each claim; of claims with one id the first has them all. Those of other ids are left over. */
+/**
+ * The supports of each claim. If several claims have the same id, the first gets all supports. Supports of other ids are
+ * returned separately.
+ */
 export function matchSupports<T extends { claimId: string }>(
   claims: readonly { claimId: string }[],
   supports: readonly T[],
@@ -326,7 +328,7 @@ function wasActive(item: Item, height: number): boolean {
 
 /**
  * Claims in the order of bids and supports in the order of joining; pending ones last, in the order of the queue. With
- * `restored` what has changed since is put where it says.
+ * `restored`, items that changed since are sorted by it.
  */
 function arrange(
   items: readonly Item[],
@@ -370,8 +372,8 @@ function orderClaims(claims: readonly Item[], supports: readonly Item[]): Item[]
 }
 
 /**
- * Claims by height and output number. Those of several transactions with the same keep their order or, as in the
- * reference, are left in that of its sort. Source: `seqSort`.
+ * Claims by height and output number. Claims with equal height and number (of several transactions) keep their order or, for
+ * the reference, get the order of its sort. Source: `seqSort`.
  */
 export function byAge<T extends { height: number; n: number }>(
   claims: readonly T[],
@@ -381,7 +383,7 @@ export function byAge<T extends { height: number; n: number }>(
   return standardSort([...claims], (a, b) => a.height < b.height || (a.height === b.height && a.n < b.n));
 }
 
-/** The place of each claim in that order. A claim listed twice has the number of its first mention. Source: `indexOf`. */
+/** The position of each claim in that order. A claim listed twice has the position of its first mention. Source: `indexOf`. */
 function sequenceOf(claims: readonly Item[], asReference: boolean): Map<string, number> {
   const order = byAge(
     claims.map(({ height, point, claimId }) => ({ height, n: pointIndex(point), claimId })),
@@ -394,7 +396,7 @@ function sequenceOf(claims: readonly Item[], asReference: boolean): Map<string, 
   return numbers;
 }
 
-/** Totals after the tip. */
+/** Totals of the trie after the latest block. */
 export async function readTotals(rows: RowReader): Promise<ClaimTotals> {
   return parseSummaryRow(await rows.get(SUMMARY_KEY)).totals;
 }
@@ -402,13 +404,13 @@ export async function readTotals(rows: RowReader): Promise<ClaimTotals> {
 export interface ClaimLocation {
   /** Wire order. */
   claimId: Bytes;
-  /** Name as spelled in the claim's present output. */
+  /** Name as spelled in the claim's latest output. */
   name: Bytes;
 }
 
 /**
- * The claim, pending or active at the tip, whose printed id begins with `text` (lower-case digits). Of several the one
- * whose id is the first in wire order, as the reference's index finds it. Source: `getClaimById`.
+ * The claim, pending or active at the tip, whose printed id begins with `text` (lower-case digits). If several match, the
+ * one whose id is the first in wire order, like in the index of the reference. Source: `getClaimById`.
  */
 export function findClaimById(rows: RowReader, text: string): MaybePromise<ClaimLocation | null> {
   if (!/^[0-9a-f]{1,40}$/.test(text)) return null;
@@ -435,26 +437,26 @@ async function findByBeginning(rows: RowReader, text: string): Promise<ClaimLoca
   return found;
 }
 
-/** Whole bytes of printed digits; an odd last digit is completed by `fill`. */
+/** Bytes of printed digits; an odd last digit is completed by `fill`. */
 function fromHexDigits(text: string, fill: string): string {
   return toLatin1(Buffer.from(text.length % 2 === 0 ? text : text + fill, 'hex'));
 }
 
 export { readNames } from './ownership.js';
 
-/** What entered and what left the trie in a block. Each id is that of an output as if it had made a claim. */
+/** Items that entered and left the trie in a block. Each id is computed as if its output had created a claim. */
 export interface BlockChanges {
   claimsAddedOrUpdated: Bytes[];
   claimsRemoved: Bytes[];
   supportsAddedOrUpdated: Bytes[];
   supportsRemoved: Bytes[];
-  /** Every name touched, pending items included. */
+  /** Every changed name, also by pending items. */
   names: Bytes[];
 }
 
 /**
  * Source: rpc/claimtrie.cpp `getchangesinblock`, which reads the undo data: activations and expirations, and in the
- * normalization fork's block what moved, both as added and as removed. Spent items are not in it.
+ * normalization fork's block the moved items, both as added and as removed. Spent items are not included.
  */
 export async function readChanges(rows: RowReader, height: number): Promise<BlockChanges> {
   const log = await readLog(rows, height);
@@ -478,7 +480,7 @@ export async function readChanges(rows: RowReader, height: number): Promise<Bloc
     if (event.op === 'refile') names.add(event.to.name);
     if (!('ref' in event) || event.op === 'spend') continue;
     if (event.op === 'create' && !event.active) continue;
-    // An item that is filed under another name as it enters has merely entered.
+    // An item that is filed under another name when it enters counts as entered only.
     if (event.op === 'refile' && activates(log[i + 1], event.to)) continue;
     const id = await idOf(event.ref);
     const added = event.isSupport ? changes.supportsAddedOrUpdated : changes.claimsAddedOrUpdated;

@@ -1,6 +1,6 @@
 /**
- * Which claims and supports were filed under a name after a block, at any height: from the item rows, which are never
- * deleted, and the name's last snapshot before. Costs in proportion to what is alive, not to the name's age.
+ * The claims and supports filed under a name after any block, from the item rows, which are never deleted, and the last
+ * snapshot of the name before that block. The cost is proportional to the number of live items, not to the age of the name.
  */
 import type { Item } from '../../../claimtrie/item.js';
 import { u32Key } from '../../rows/keys.js';
@@ -16,7 +16,10 @@ function wasFiled(item: Item, height: number): boolean {
   return item.since <= height && (item.removed === 0 || item.removed > height);
 }
 
-/** Items since a snapshot, of a name with fewer than this alive, are read at once; of others walked over. */
+/**
+ * Items that are read in the first call; further ones are read by a walk. Enough for the items since a snapshot of a name
+ * with fewer live items than this.
+ */
 const ITEMS_AT_ONCE = 2 * SNAPSHOT_ITEMS;
 
 /** Items whose `since` is in `[from, to]`. */
@@ -24,7 +27,7 @@ export function itemsSince(rows: RowReader, name: string, from: number, to: numb
   return collectSince(rows, name, { from, to }, (row) => parseRow(name, row));
 }
 
-/** What `parse` makes of the rows of these blocks, null left out. */
+/** The results of `parse` for the item rows of these blocks, without nulls. */
 async function collectSince(
   rows: RowReader,
   name: string,
@@ -54,11 +57,11 @@ function parseRow(name: string, [key, row]: readonly [string, Bytes], ids?: Know
   return parseItemRow(name, since, point, row, ids?.get(point));
 }
 
-/** Ids of claims by the outpoints that hold them, as far as they are known. */
+/** Known claim ids by outpoint of the claim. */
 export type KnownIds = ReadonlyMap<string, string>;
 
 /**
- * Items filed under a name after the latest block, in key order; rows of what is gone are passed over. The result is invalid
+ * Items filed under a name after the latest block, in key order; removed items are skipped. The result is invalid
  * if a block was connected or disconnected meanwhile.
  */
 export async function presentItems(
@@ -134,7 +137,7 @@ export async function renewItems(
   return { items, height, changed: [] };
 }
 
-/** Items first filed under the name in block `since`, by their number among them. */
+/** Items first filed under the name in block `since`, by ordinal. */
 export async function itemsByOrdinal(
   rows: RowReader,
   name: string,
@@ -145,28 +148,31 @@ export async function itemsByOrdinal(
   return items;
 }
 
-/** Most names never had more items: these are read at once, without a look for a snapshot. Arbitrary, fewer than those before one. */
+/**
+ * Number of items of most names. These are read in one call, without a search for a snapshot. Arbitrary, but less than the
+ * items before a first snapshot.
+ */
 export const FEW_ITEMS = 16;
 
-/** Items filed under the name after block `height`, pending and active, in key order. Their rows are as of now. */
+/** Items filed under the name after block `height`, pending and active, in key order. Their data is the present one. */
 export async function aliveItems(rows: RowReader, name: string, height: number): Promise<Item[]> {
   const few = aliveOfFew(name, await rows.getRange(rangeOfFew(name, height)), height);
   return few ?? (await itemsOfMany(rows, name, height)).filter((item) => wasFiled(item, height));
 }
 
-/** What is read at first of a name's items up to block `height`, one more than a few. */
+/** Range of the first read of a name's items up to block `height`, with one row more than `FEW_ITEMS`. */
 export function rangeOfFew(name: string, height: number): RowRange {
   const prefix = itemsKey(name);
   return { gte: prefix + u32Key(0), lt: prefix + u32Key(height + 1), limit: FEW_ITEMS + 1 };
 }
 
-/** Items of this range that are filed after block `height`; null if there are more than a few. */
+/** Items of this range that were filed after block `height`; null if there are more than `FEW_ITEMS` rows. */
 export function aliveOfFew(name: string, few: readonly [string, Bytes][], height: number): Item[] | null {
   if (few.length > FEW_ITEMS) return null;
   return few.map((row) => parseRow(name, row)).filter((item) => wasFiled(item, height));
 }
 
-/** What was alive after the last noted block up to `height`. */
+/** The last snapshot at or before block `height`; null without one. */
 async function lastSnapshot(
   rows: RowReader,
   name: string,
@@ -183,7 +189,7 @@ async function lastSnapshot(
   return { height: readU32(key, key.length - 4), entries: parseSnapshotRow(row) };
 }
 
-/** The items of the last snapshot up to block `height`, and those that came since. */
+/** The items of the last snapshot up to block `height`, and the items filed since. */
 async function itemsOfMany(rows: RowReader, name: string, height: number): Promise<Item[]> {
   const snapshot = await lastSnapshot(rows, name, height);
   if (snapshot === null) return itemsSince(rows, name, 0, height);
@@ -194,7 +200,7 @@ async function itemsOfMany(rows: RowReader, name: string, height: number): Promi
 /** Key of an item, and the claim id if known. */
 type ItemPlace = SnapshotEntry & { readonly claimId?: string };
 
-/** The items at these keys, as far as there are any. */
+/** The items at these keys; missing ones are omitted. */
 export async function itemsAt(rows: RowReader, name: string, places: readonly ItemPlace[]): Promise<Item[]> {
   return parseItems(name, places, await rows.getMany(itemKeys(name, places)));
 }
@@ -203,7 +209,7 @@ export function itemKeys(name: string, places: readonly SnapshotEntry[]): string
   return places.map(({ since, point }) => itemKey(name, since, point));
 }
 
-/** The items at these places, given the rows of their keys. */
+/** The items at these places, from the rows of their keys. */
 export function parseItems(
   name: string,
   places: readonly ItemPlace[],

@@ -1,18 +1,18 @@
 /**
- * The beginning of names' rows after the latest block: who controls them, and since when. The row of a name with thousands of
- * claims has hundreds of kilobytes, so its beginning is kept by the caller that knows when the tip moves.
+ * The beginning of names' rows after the latest block: who controls them, and since when. The row of a name with thousands
+ * of claims has hundreds of kilobytes, so the caller caches its beginning until the tip changes.
  */
 import type { RowsAtHand } from '../../rows/rowsAtHand.js';
 import { nameKey } from '../rows/claimKeys.js';
 import { parseNameHead, type NameHead } from '../rows/nameRow.js';
 
-/** What is known of names with long rows as long as the tip stays. */
+/** Cached heads of names with long rows, until the tip changes. */
 export interface KnownHeads {
   find(name: string): NameHead | undefined;
   keep(name: string, head: NameHead): void;
 }
 
-/** Rows of more bytes are long: to copy them takes longer than all else. Arbitrary. */
+/** Minimum size of a long row: copying it takes longer than the rest of the work. Arbitrary. */
 const LONG_ROW_BYTES = 4096;
 
 /** The heads of the names that have a row. */

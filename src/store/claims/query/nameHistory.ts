@@ -1,7 +1,7 @@
 /**
- * The life of one name, block by block: what was filed under it, what entered, left and moved, who controlled it and for
- * how much. From the item rows and the history of owners, which are never dropped. What a block made and spent
- * again left no trace.
+ * The history of one name by block: items that were filed, entered, left and moved, the owner, and its amount. It is read
+ * from the item rows and the history of owners, which are never dropped. Outputs that were created and spent within a block
+ * are not in it.
  */
 import { ownerOf, type Owner } from '../../../claimtrie/forecast.js';
 import { compareCreation, REMOVAL, type Item } from '../../../claimtrie/item.js';
@@ -23,9 +23,9 @@ import { parseItemRow } from '../rows/itemRow.js';
 import { ownershipsAfter, readOwnership } from './ownership.js';
 
 /**
- * What happened to an item under the name. `claim`, `update`, `support`: an output was made (it may be pending still);
- * `abandon`: it was spent, and not for an update that is filed here; `arrival` and `departure`: it moved from or to
- * another spelling, at the normalization fork; `activation`: what was pending entered; `expiration`.
+ * What happened to an item under the name. `claim`, `update`, `support`: an output was created (it may be pending);
+ * `abandon`: it was spent without an update that is filed here; `arrival` and `departure`: it moved from or to another
+ * spelling, at the normalization fork; `activation`: a pending item entered; `expiration`: its term ended.
  */
 export const NAME_EVENTS = [
   'claim',
@@ -42,11 +42,11 @@ export type NameEventType = (typeof NAME_EVENTS)[number];
 export interface NameEvent {
   type: NameEventType;
   item: Item;
-  /** Of `claim`, `update`, `support` and `arrival`: whether it is in the trie at the end of the block. */
+  /** For `claim`, `update`, `support` and `arrival`: whether it is in the trie at the end of the block. */
   isActive?: boolean;
-  /** For an `update`: the output that it took the place of, if that was filed here. */
+  /** For an `update`: the output that it replaced, if that was filed here. */
   replaces?: Item;
-  /** The other name, latin1, of `arrival` and `departure`. */
+  /** For `arrival` and `departure`: the other name, latin1. */
   otherName?: string;
 }
 
@@ -58,15 +58,15 @@ export interface NameBlock {
   /** Active claims. */
   claims: number;
   owner: Owner | null;
-  /** Whose name it was before, latin1; empty for no one's. */
+  /** Claim id of the previous owner, latin1; empty without one. */
   formerId: string;
   /** 0 without an owner. */
   takeover: number;
-  /** Effective amounts that changed, by claim id (latin1): 0 for what is not an active claim here any more. */
+  /** Changed effective amounts by claim id (latin1); 0 if the claim is not active under this name any more. */
   amounts: Map<string, bigint>;
 }
 
-/** Whether the name has another owner after the block than before, or one where there was none, or none any more. */
+/** Whether the block changed the owner of the name, including from or to none. */
 export function isTakeover({ owner, formerId }: NameBlock): boolean {
   return (owner?.claimId ?? '') !== formerId;
 }
@@ -74,16 +74,16 @@ export function isTakeover({ owner, formerId }: NameBlock): boolean {
 export interface NameHistoryQuery {
   /** Name as filed in the trie. */
   name: string;
-  /** First block and last. */
+  /** First and last block of the range. */
   from: number;
   to: number;
-  /** The page ends with the block that brings this many events. */
+  /** The page ends with the block in which the number of events reaches this. */
   count: number;
 }
 
 export interface NameHistoryPage {
   blocks: NameBlock[];
-  /** Block from which on there are more; null at the end. */
+  /** Next block to read; null at the end. */
   next: number | null;
 }
 
@@ -120,10 +120,11 @@ async function changedByHeight(
   const yieldTimer = new YieldTimer();
   const byHeight = new Map<number, Item[]>();
   for (const item of [...base, ...items]) {
-    // The normalization fork's block may file what it made under another name at once: it was made there.
+    // The normalization fork's block may file an item under another name right after its creation. Then it was created
+    // there.
     if (item.removed === item.since) continue;
     for (const height of new Set([item.since, item.activated, item.removed])) {
-      // What moved here may have entered elsewhere before; 0 is for what has not come to pass.
+      // A moved item may have entered under another name before. 0 means that the event has not happened.
       if (height < item.since || height < from || height > until) continue;
       const changed = byHeight.get(height);
       if (changed) changed.push(item);
@@ -245,7 +246,7 @@ function partOf(block: NameBlock, begin: number, end: number): NameBlockPart {
   return { ...block, events, amounts, showsTakeover };
 }
 
-/** Items filed from block `from` on, in whole blocks, as many as fill the page; `until` is the last block read. */
+/** Items filed from block `from` on, for whole blocks, until the page is full; `until` is the last block read. */
 async function itemsOfPage(
   rows: RowReader,
   { name, from, to, count }: NameHistoryQuery,
@@ -286,7 +287,7 @@ async function addTakeovers(
   }
 }
 
-/** The name as one block after the other makes it. */
+/** The state of the name, advanced block by block. */
 class NameLife {
   private readonly name: string;
   private readonly rows: RowReader;
@@ -312,7 +313,7 @@ class NameLife {
     this.apply(height, items);
   }
 
-  /** What block `height` did to these items, in the order of their creation. */
+  /** Applies the effects of block `height` on these items, in order of creation. */
   async block(height: number, items: readonly Item[]): Promise<NameBlock> {
     const { claims } = this.state;
     const formerId = claims[0]?.claimId ?? '';
@@ -329,12 +330,12 @@ class NameLife {
     return { height, events, claims: claims.length, owner, formerId, takeover: 0, amounts };
   }
 
-  /** -1 without an active claim: a claim may be worth nothing, and enters all the same. */
+  /** -1 without an active claim, because a claim may have amount 0. */
   private effectiveOf(claimId: string): bigint {
     return findById(this.state, claimId)?.effective ?? -1n;
   }
 
-  /** Weights leave and enter in the order of the rules, so that a claim's supports find its update. */
+  /** Removes and adds amounts in the order of the rules, so that supports are applied to the updated claim. */
   private apply(height: number, items: readonly Item[]): void {
     for (const item of items) {
       if (item.removed !== height || item.removal === REMOVAL.expired || item.activated === 0) continue;
@@ -368,7 +369,7 @@ class NameLife {
     return events.sort((a, b) => NAME_EVENTS.indexOf(a.type) - NAME_EVENTS.indexOf(b.type));
   }
 
-  /** What was spent: joined to the updates among `events`, or an event of its own. */
+  /** Adds the spent items: to an update among `events`, or as an event of its own. */
   private async spendings(
     height: number,
     items: readonly Item[],
@@ -393,7 +394,7 @@ class NameLife {
     return found;
   }
 
-  /** Ids of the claims that block `height` updated under the normalized name, if that is another. */
+  /** Ids of the claims that block `height` updated under the normalized name, if that differs. */
   private async updatedElsewhere(height: number): Promise<ReadonlySet<string>> {
     const normalized = normalizeKey(this.name);
     if (normalized === this.name) return new Set();

@@ -1,6 +1,6 @@
 /**
- * Names with active claims after a block, a page at a time, each with who controls it. Which names there are is told by
- * the history of owners, of any block; what is to be shown of them by the rows of the present, or by those of the past.
+ * Names with active claims after a block, a page at a time, each with its controlling claim. The history of owners has the
+ * names for any block. The data shown is read from the present rows or, for a past block, from items and histories.
  */
 import { intact } from '../../../claimtrie/corruption.js';
 import { pointIndex, pointTxid } from '../../../claimtrie/item.js';
@@ -17,12 +17,12 @@ import { ownedNamesAfter } from './ownership.js';
 
 /** A name in the list. Ids and hashes in wire order. */
 export interface ListedName {
-  /** Name as filed: normalized if the rules say so. */
+  /** Name as filed: normalized if the rules require it. */
   name: Bytes;
   /** Number of active claims. */
   claims: number;
   lastTakeoverHeight: number;
-  /** The controlling claim: its name as its script has it, its id, output, and the block with that. */
+  /** The controlling claim: the name in its script, its id, its output, and the block of the output. */
   rawName: Bytes;
   claimId: Bytes;
   txid: Bytes;
@@ -33,17 +33,17 @@ export interface ListedName {
 }
 
 export interface NameListQuery {
-  /** Height after which the state is asked for. */
+  /** The result is the state after the block of this height. */
   height: number;
-  /** Prefix in the form in which names are filed then. */
+  /** Prefix of the filed names. */
   prefix: string;
-  /** Only names behind this one; null for all. */
+  /** Only names after this one; null for all. */
   after: string | null;
-  /** Largest number of names. */
+  /** Maximum number of names. */
   count: number;
 }
 
-/** Names in byte order, one more than wanted if there are more. */
+/** Names in byte order, with one more than `count` if there are more. */
 export async function namesBehind(rows: RowReader, query: NameListQuery): Promise<string[]> {
   const { height, prefix, after, count } = query;
   const names: string[] = [];
@@ -54,10 +54,10 @@ export async function namesBehind(rows: RowReader, query: NameListQuery): Promis
   return names;
 }
 
-/** Names that are looked up at once. Arbitrary. */
+/** Names that are read in one call. Arbitrary. */
 const NAMES_AT_ONCE = 256;
 
-/** These names after block `height`, whatever is connected meanwhile. */
+/** These names after block `height`. Safe while blocks are connected. */
 export async function describePastNames(
   rows: RowReader,
   rules: ClaimRules,

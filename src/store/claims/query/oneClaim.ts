@@ -43,7 +43,7 @@ export interface ClaimOfName extends Pick<NameInfo, 'name' | 'lastTakeoverHeight
 
 export interface OneClaimQuery {
   readonly height: number;
-  /** Answers like the reference: see `NameQuery`. */
+  /** Returns the result of the reference: see `NameQuery`. */
   readonly asReference: boolean;
   readonly choice: ClaimChoice;
 }
@@ -109,7 +109,7 @@ class OneClaim {
   /** In the order in which they are listed. */
   private pendingClaims: readonly Item[] = [];
   private pendingSupports: readonly Item[] = [];
-  /** How many of these are listed once. */
+  /** How many of these supports are listed once. */
   private supportsPending = 0;
   private order: Readonly<Uint32Array> | null = null;
 

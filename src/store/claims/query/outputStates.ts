@@ -1,6 +1,6 @@
 /**
- * What became of the claims and supports of one transaction, as after the latest block: one row for each of them and the
- * head of each name, however many other claims the names have. Owns no rows.
+ * The present state of the claims and supports of one transaction. Reads one row for each of them and the head of each name,
+ * however many other claims the names have. Owns no rows.
  */
 import { pointKey, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -23,9 +23,9 @@ export interface OutputStatesQuery {
 }
 
 export interface OutputState {
-  /** Item as filed now or at its removal. */
+  /** The item in its present state, or its state at removal. */
   readonly item: Item;
-  /** Whether it is the claim that controls its name. */
+  /** Whether the claim controls its name. */
   readonly controls: boolean;
 }
 
@@ -61,7 +61,7 @@ export function readOutputStates(
         const row = found[at++];
         if (row === undefined) continue;
         const one = parseItemRow(filed, since, point, row);
-        // What the normalization fork moved is told where it is now.
+        // For an item that the normalization fork moved, the item under its new name is returned.
         if (item === null || item.removal === REMOVAL.refiled) item = one;
       }
       return item;

@@ -1,11 +1,11 @@
-/** The names with an owner, and since when: the history of takeovers, by name and for all names. */
+/** The names that have an owner and the height of the takeover: the history of takeovers, by name and for all names. */
 import { fromLatin1, type Bytes } from '../../../util/bytes.js';
 import { prefixEnd, type RowReader } from '../../rows/rows.js';
 import { YieldTimer } from '../../../scheduler/yieldTimer.js';
 import { ownerKey, ownersKey, ownersPrefix, parseOwnerKey, readU32 } from '../rows/claimKeys.js';
 import { parseOwnerRow, type Ownership } from '../rows/markRow.js';
 
-/** Changes of one name's owner that are read at once; of more the rest is walked over. Arbitrary. */
+/** Changes of one name's owner that are read in the first call; more are read by a walk. Arbitrary. */
 const CHANGES_AT_ONCE = 64;
 
 const NO_OWNER: Ownership = { hasClaims: false, takeover: 0 };
@@ -17,7 +17,7 @@ export async function readOwnership(rows: RowReader, name: string, height: numbe
   if (latest === undefined) return NO_OWNER;
   const [key, row] = latest;
   const ownership = parseOwnerRow(row, readU32(key, key.length - 4));
-  // The root keeps its takeover height while the trie is empty, but is not a node then.
+  // The root has its takeover height even if the trie is empty, but is then not a node.
   if (name !== '' || ownership.hasClaims || (await hasNames(rows, height))) return ownership;
   return NO_OWNER;
 }
@@ -27,7 +27,7 @@ async function hasNames(rows: RowReader, height: number): Promise<boolean> {
   return false;
 }
 
-/** What changed about a name's owner after block `height`, up to `to`. */
+/** Ownership changes of a name after block `height`, up to block `to`. */
 export async function ownershipsAfter(
   rows: RowReader,
   name: string,
@@ -46,8 +46,8 @@ export async function ownershipsAfter(
 }
 
 /**
- * Names that begin with `prefix` and had an active claim after block `height`, in byte order; only those behind all
- * that begin with `passed`, if that is given.
+ * Names that begin with `prefix` and had an active claim after block `height`, in byte order. With `passed`, only names
+ * after all names that begin with it.
  */
 export async function* ownedNames(
   rows: RowReader,
@@ -60,7 +60,7 @@ export async function* ownedNames(
   yield* ownedWithin(rows, height, gte, lt);
 }
 
-/** The same from behind the name `after` on; from the first when it is null. */
+/** The same from the first name after `after`; from the first name if it is null. */
 export function ownedNamesAfter(
   rows: RowReader,
   height: number,

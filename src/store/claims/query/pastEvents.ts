@@ -1,6 +1,7 @@
 /**
- * What any block of the active chain did to claims, as its connecting told it (`claimEvents.ts`): from its transactions,
- * from the item rows, from what came and went within it, and from its log. Nothing is connected again.
+ * The events of any block of the active chain, equal to those reported when it was connected (`claimEvents.ts`). They are
+ * read from its transactions, the item rows, the rows of outputs created and spent within it, and its log. The block is not
+ * connected again.
  */
 import type { ClaimOperation, WorkEvent } from '../../../claimtrie/claimWork.js';
 import { spendCandidates } from '../../../claimtrie/blockTransactions.js';
@@ -27,7 +28,7 @@ import { isRefileFork } from '../refileFork.js';
 const TRANSACTIONS_AT_ONCE = 256;
 
 /**
- * The events of a block, given its claim operations. Empty for the block that files names again. The result is invalid if
+ * The events of a block, given its claim operations. Empty for the block of the normalization fork. The result is invalid if
  * that block was disconnected meanwhile.
  */
 export async function readPastEvents(
@@ -53,7 +54,7 @@ class PastBlock {
     this.block = block;
   }
 
-  /** What the transactions did, in their order. */
+  /** Operations of the transactions, in their order. */
   async operations(): Promise<ClaimOperation[]> {
     const { transactions, height } = this.block;
     if (transactions.length === 0) return [];
@@ -91,7 +92,7 @@ class PastBlock {
     }
   }
 
-  /** The items of the transactions by outpoint: those that they spent, and those that they made and the block kept. */
+  /** The items of the transactions by outpoint: spent items, and created items that were unspent at the end of the block. */
   private async itemsOf(transactions: readonly ClaimTx[]): Promise<Map<string, Item>> {
     const { height } = this.block;
     const places: { name: string; since: number; point: string }[] = [];
@@ -137,12 +138,12 @@ class PastBlock {
     });
   }
 
-  /** An item of this block as it was at the block's end. */
+  /** An item that the block created, in its state at the end of the block. */
   private asMade(item: Item): Item {
     return item.activated > this.block.height ? { ...item, activated: 0 } : item;
   }
 
-  /** What came and went within the block, with the name and the due height that it had. */
+  /** An item that was created and spent within the block, with the name and due height that it had. */
   private async asFiled(item: Item): Promise<Item> {
     const { height } = this.block;
     const dueHeight = item.dueHeight === NOT_NOTED ? height + (await this.delayOf(item)) : item.dueHeight;
@@ -152,8 +153,8 @@ class PastBlock {
   }
 
   /**
-   * The delay of an output that an older version of the program noted without it: that of the name as it was before the
-   * block. Source: as `delayOf` of `claimtrie/blockTransactions.ts`.
+   * The delay of an output whose row was written by an older version without it. It follows from the state of the name
+   * before the block. Source: as `delayOf` of `claimtrie/blockTransactions.ts`.
    */
   private async delayOf({ rawName, claimId, kind }: Item): Promise<number> {
     const { height } = this.block;
@@ -165,7 +166,7 @@ class PastBlock {
     return hasClaims ? proportionalDelay(height - takeover) : 0;
   }
 
-  /** What the log says that the end of the block did, with the items and owners as they were. */
+  /** The events at the end of the block from its log, with the items and owners in their state at that time. */
   async end(log: readonly LogEvent[]): Promise<WorkEvent[]> {
     const events: WorkEvent[] = [];
     const groups = new Map<string, Map<number, Item>>();

@@ -1,6 +1,7 @@
 /**
- * What a node of the trie was after a past block: its present slots, and over them what later blocks noted of it before
- * they changed it. Owns how notes are gone through; their forms are in `nodeNote.ts` and, of older folders, in `nodeRow.ts`.
+ * A node of the trie after a past block: its present slots, overlaid with the previous slots that later blocks noted when
+ * they changed them. Owns the search of the notes; their formats are in `nodeNote.ts` and, for older folders, in
+ * `nodeRow.ts`.
  */
 import { packSlot } from '../../../claimtrie/slots.js';
 import { u32Key } from '../../rows/keys.js';
@@ -14,14 +15,14 @@ export interface PastBlock {
   readonly window: ProofWindow;
   readonly generation: Generation;
   readonly height: number;
-  /** From which block on changes are noted node by node (`readNotedFrom`), as it was before anything of a node was read. */
+  /** The first block whose changes are noted by node (`readNotedFrom`), read before any data of a node. */
   readonly notedFrom: number;
 }
 
 /**
- * Notes that are read at once, and over how many blocks: few at first, for one of a node that changes in every block may be
- * enough, and what is in memory of a range is copied, however few are wanted. The first step is for wide nodes alone, whose
- * notes are long. Arbitrary.
+ * Numbers of notes and of blocks that are read in one call. The first calls read few, because one note may be enough for a
+ * node that changes in every block, and because all rows of the range that are in memory are copied. The first step is only
+ * for wide nodes, whose notes are long. Arbitrary.
  */
 const STEPS = [
   { blocks: 8, notes: 2 },
@@ -30,14 +31,14 @@ const STEPS = [
 ] as const;
 /** Slots of a wide node, in bytes: some sixty. Arbitrary. */
 const WIDE_BYTES = 2048;
-/** Notes of the older form that are read at once. Arbitrary: most nodes have fewer since a block. */
+/** Notes of the older form that are read in one call. Arbitrary: most nodes have fewer since the requested block. */
 const SLOT_NOTES_AT_ONCE = 128;
 
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * The slots of a node after the block, packed. The present ones are of block `newest` or of one between: what that and
- * later ones changed is noted, so that the outcome is of the block asked for in any case.
+ * The slots of a node after the block, packed. `present` has the slots after block `newest` or after an earlier block that
+ * follows `block`. Notes of all changes since `block` are applied, so the result is the same.
  */
 export async function pastSlots(
   rows: RowReader,
@@ -56,7 +57,10 @@ export async function pastSlots(
   return joinNotes(notes).slots;
 }
 
-/** What the blocks after the one asked for noted of a node, up to the first note of the whole of it, from a step on. */
+/**
+ * The notes of a node from the blocks after the requested one, up to the first note of the whole node. `firstStep` is an
+ * index of `STEPS`.
+ */
 async function nodeNotes(
   rows: RowReader,
   { window, generation, height }: PastBlock,
@@ -83,7 +87,7 @@ async function nodeNotes(
   return notes;
 }
 
-/** The same of blocks up to `last`, which noted slot by slot. */
+/** The same for blocks up to `last`, which have notes by slot. */
 async function slotNotes(
   rows: RowReader,
   { window, generation, height }: PastBlock,
@@ -99,13 +103,13 @@ async function slotNotes(
   return notes;
 }
 
-/** For each slot the first note after block `height` among the rows under `prefix`: what it was before. */
+/** For each slot the first note after block `height` among the rows under `prefix`. It has the slot before that change. */
 async function firstSlotNotes(rows: RowReader, prefix: string, height: number): Promise<NodeNote | null> {
   const end = prefix + '\xff'.repeat(6);
   const gone: number[] = [];
   const slots: Buffer[] = [];
   let gte = prefix;
-  /** The slot whose first note was found. */
+  /** The slot whose first note has been found. */
   let settled = -1;
   for (let limit = SLOT_NOTES_AT_ONCE; ; limit = 1) {
     const found = await rows.getRange({ gte, lt: end, limit });
@@ -119,7 +123,7 @@ async function firstSlotNotes(rows: RowReader, prefix: string, height: number): 
     }
     const last = found.at(-1);
     if (found.length < limit || last === undefined) break;
-    // Of a node with many notes those are passed over that do not matter.
+    // If the node has many notes, unneeded ones are skipped.
     const lastByte = last[0].charCodeAt(prefix.length);
     if (lastByte !== settled) gte = prefix + String.fromCharCode(lastByte) + u32Key(height + 1);
     else if (lastByte === 255) break;

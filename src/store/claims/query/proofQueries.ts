@@ -1,7 +1,6 @@
 /**
- * Name proofs after any block within the proof window: the nodes on the way to a name as they were, from the present
- * ones and the history of their slots, and the claims from the items. Owns the reading; the shapes are in
- * `claimtrie/proof.ts`.
+ * Name proofs after any block within the proof window. The nodes on the path to the name are restored from the present nodes
+ * and the history of their slots, the claims from the items. Owns the reads; the proof formats are in `claimtrie/proof.ts`.
  */
 import {
   buildAllClaimsProof,
@@ -31,7 +30,7 @@ import { readOwnership } from './ownership.js';
 import { pastSlots, type PastBlock } from './pastNodes.js';
 import { oldestProvable, readNotedFrom, type ProofWindow } from '../versions.js';
 
-/** The nodes of so old a block are not kept. */
+/** The block is too old: its nodes are not stored any more. */
 export class ProofUnavailableError extends Error {
   override readonly name = 'ProofUnavailableError';
   readonly oldestHeight: number;
@@ -44,11 +43,11 @@ export class ProofUnavailableError extends Error {
 
 export interface ProofQuery {
   name: Bytes;
-  /** Height after which the state is asked for. */
+  /** The proof is for the state after the block of this height. */
   height: number;
-  /** Asked again and again, since blocks are connected meanwhile; of ones taken back the caller must know by himself. */
+  /** Called repeatedly, since blocks may be connected during the query. The caller must detect disconnected blocks itself. */
   tipHeight: () => number;
-  /** Which claim of the name is proven (form with all claims only); the controlling one by default. */
+  /** Selects the claim that is proven (only in the all-claims form); by default the controlling one. */
   selects?: (claimId: Bytes) => boolean;
 }
 
@@ -65,13 +64,13 @@ export async function readProof(
   const notedFrom = await readNotedFrom(rows);
   const block = { window, generation: generationAt(rules, height), height, notedFrom };
   const path = await readPath(rows, rules, block, name, query.tipHeight);
-  // What was there at first may have been dropped before it was read.
+  // Rows may have been dropped between the first check and their read.
   await requireProvable(rows, window, query);
   return buildProof(rules, path, name, query);
 }
 
 /**
- * The same after the latest block, from the nodes and names as they are; at once where they are in memory. The result is
+ * The same after the latest block, from the present nodes and names. Synchronous if they are in memory. The result is
  * invalid if a block was connected or disconnected meanwhile.
  */
 export function readPresentProof(
@@ -83,9 +82,9 @@ export function readPresentProof(
   return readAtHand(rows, (atHand) => presentProof(atHand, rules, query, known));
 }
 
-/** What is known of names with very many claims: the form of proofs says which of it is used. */
+/** Caches for names with very many claims. Each form of proofs uses one of them. */
 export interface KnownNames {
-  /** Heads of the latest block. */
+  /** Heads of name rows after the latest block. */
   readonly heads?: KnownHeads;
   readonly claims?: KeptClaims;
 }
@@ -112,7 +111,7 @@ function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery, kn
 
 type NodeClaims = Pick<PathNode, 'claims' | 'takeover' | 'leaves'>;
 
-/** The old form shows the best claim alone. */
+/** The old form has only the best claim. */
 function bestClaim(rows: RowsAtHand, path: string, { heads }: KnownNames): NodeClaims {
   const head = readHeads(rows, [path], heads).get(path);
   if (head === undefined) return NO_CLAIMS;
@@ -136,7 +135,7 @@ function generationAt(rules: ClaimRules, height: number): Generation {
   return hashesAllClaims(rules, height) ? '1' : '0';
 }
 
-/** The name whose way is proven. */
+/** The name that is proven, in the form in which the trie has it. */
 function provenKey(rules: ClaimRules, { name, height }: ProofQuery): string {
   return hashesAllClaims(rules, height) ? toLatin1(name) : filedName(rules, name, height);
 }
@@ -166,7 +165,7 @@ async function requireProvable(
   if (height < oldest) throw new ProofUnavailableError(height, oldest);
 }
 
-/** Whether names part here after the block, for which proofs are answered. */
+/** Whether the trie has an inner node at `name` after the block. Only for blocks within the proof window. */
 export async function isNodeAfter(
   rows: RowReader,
   rules: ClaimRules,
@@ -187,7 +186,7 @@ function newestChange(rules: ClaimRules, generation: Generation, tipHeight: numb
   return generation === '0' ? Math.min(tipHeight, lastOfOldForm(rules)) : tipHeight;
 }
 
-/** The nodes whose path leads to the name, the root first; none of an empty trie. */
+/** The nodes on the path to the name, the root first; none for an empty trie. */
 async function readPath(
   rows: RowReader,
   rules: ClaimRules,
@@ -197,7 +196,10 @@ async function readPath(
 ): Promise<PathNode[]> {
   const { generation, height } = block;
   const nodes: PathNode[] = [];
-  /** After this block the node is as it was after the one asked for, and all below it: what leads to it has the same hash. */
+  /**
+   * If this is the tip, the node and its subtree are the same after the tip as after the requested block, because the parent
+   * has the same hash for it.
+   */
   let unchangedAt: number | null = null;
   for (let path: string | null = ''; path !== null;) {
     const tipBefore = tipHeight();
@@ -223,7 +225,7 @@ async function readPath(
   return nodes;
 }
 
-/** Whether after both blocks one hash stands for one set of claims under the same names. */
+/** Whether equal hashes after the two blocks mean equal claims under equal names. */
 function filesAlike(rules: ClaimRules, height: number, tip: number): boolean {
   return (
     generationAt(rules, height) === generationAt(rules, tip) &&
@@ -231,7 +233,7 @@ function filesAlike(rules: ClaimRules, height: number, tip: number): boolean {
   );
 }
 
-/** Whether the same slot leads on towards the name. */
+/** Whether both nodes have the same slot towards the name. */
 function isSameWay(name: string, path: string, slots: Buffer, present: Buffer): boolean {
   if (slots === present) return true;
   if (path.length === name.length) return false;

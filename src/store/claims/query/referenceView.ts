@@ -1,7 +1,7 @@
 /**
- * How the reference's answers about a name differ from the plain facts: its queue is walked once too often, and for a
- * past block it disconnects block by block from the tip, which leaves traces. Nothing here touches the trie.
- * QUIRK, all of it. Test: test/vectors/claimAnswers.test.ts.
+ * Differences between the reference's results for a name and the actual state. The reference walks its queue too often, and
+ * for a past block it disconnects block by block from the tip, which has side effects. Nothing here changes the trie. QUIRK:
+ * all of this. Test: test/vectors/claimAnswers.test.ts.
  */
 import { compareCreation, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -12,18 +12,18 @@ import { readLog, type ItemRef } from '../rows/logRow.js';
 import type { Ownership } from '../rows/markRow.js';
 import { ownedNames, ownershipsAfter, readOwnership } from './ownership.js';
 
-/** Blocks of ownership that a delay of one block takes. */
+/** Number of blocks of ownership for which a claim waits one block. */
 const BLOCKS_PER_DELAY = 32;
 
-/** So far back the reference answers. Source: `MAX_RPC_BLOCK_DECREMENTS`. */
+/** Maximum depth of a block for which the reference answers. Source: `MAX_RPC_BLOCK_DECREMENTS`. */
 const MAX_ROLLBACK_BLOCKS = 500;
 
-/** A longer listing is given without repetitions: it grows with the square of what is pending. Arbitrary. */
+/** Longer lists are returned without repetitions, because they grow with the square of the number of pending items. Arbitrary. */
 const MAX_REPEATED = 100_000;
 
 /**
- * It visits the queue's row of a height once for each pending item of the name, so that k items due at one height are
- * listed k times. Source: `insertRowsFromQueue`.
+ * The reference visits the queue row of a height once for each pending item of the name, so k items due at the same height
+ * are each listed k times. Source: `insertRowsFromQueue`.
  */
 export function repeatPending(pending: Item[]): Item[] {
   const rows = new Map<number, Item[]>();
@@ -37,14 +37,14 @@ export function repeatPending(pending: Item[]): Item[] {
   return listed > MAX_REPEATED ? pending : pending.flatMap((item) => rows.get(item.dueHeight)!);
 }
 
-/** The block in which an item left the state in which it was after block `height`; Infinity when it is still in it. */
+/** The block that ended the state which the item had after block `height`; Infinity if it still has it. */
 function leftAt(item: Item, height: number): number {
   return item.activated > height ? item.activated : item.removed || Infinity;
 }
 
 /**
- * In which order the items' own blocks changed them, as far as several left in the same one: places in the log of that
- * block. Only for heights from which the reference answers.
+ * The order in which a block changed several of the items: their positions in the log of that block. Only for heights for
+ * which the reference answers.
  */
 export async function leavingOrder(
   rows: RowReader,
@@ -74,9 +74,9 @@ export async function leavingOrder(
 }
 
 /**
- * As blocks are disconnected, the latest first, what they took joins the end of the list again, the last taken first;
- * what has no place in `places` is younger the later it was made. 0 for what was always there.
- * Source: `undoDecrement`, `undoSpend`.
+ * Compares items by the order in which disconnecting the blocks appends them to the list again: the latest block first, and
+ * within a block the last removed item first. Items without a position in `places` are compared by creation, the youngest
+ * first. 0 for items that were never removed. Source: `undoDecrement`, `undoSpend`.
  */
 export function compareRestored(
   height: number,
@@ -92,9 +92,9 @@ export function compareRestored(
 }
 
 /**
- * Takeover height shown for a name that has no claims after block `height`. A node that names merely part at keeps the
- * one it was given last. Disconnecting takes it away together with claims, but the node looks the tip's one up again
- * when the node above it loses its claims. Source: `cacheData`, `removeClaimFromTrie`.
+ * Takeover height shown for a name that has no claims after block `height`. A node without claims at which names branch has
+ * its last takeover height. Disconnecting deletes it together with the claims, but the node gets that of the tip again when
+ * the node above it loses its claims. Source: `cacheData`, `removeClaimFromTrie`.
  */
 export async function staleTakeover(
   rows: RowReader,
@@ -118,7 +118,7 @@ export async function staleTakeover(
   return 0;
 }
 
-/** Whether two or more names with claims parted at `name` after block `height`. */
+/** Whether names with claims branched at `name` after block `height`. */
 async function wasParting(rows: RowReader, name: string, height: number): Promise<boolean> {
   for await (const longer of ownedNames(rows, height, name)) {
     if (longer === name) continue;
@@ -130,8 +130,9 @@ async function wasParting(rows: RowReader, name: string, height: number): Promis
 }
 
 /**
- * Items of the normalization fork's own block which disconnecting it leaves in the queue: it looks for them under the
- * normalized name when the raw one has claims. Source: `remove`, called by `undoAddClaim` and `undoAddSupport`.
+ * Items of the normalization fork's own block that stay in the queue when the reference disconnects that block: it searches
+ * them under the normalized name when the raw name has claims. Source: `remove`, called by `undoAddClaim` and
+ * `undoAddSupport`.
  */
 export async function leftBehind(
   rows: RowReader,
@@ -144,7 +145,7 @@ export async function leftBehind(
   if (height >= fork || tipHeight < fork || fork < BLOCKS_PER_DELAY) return [];
   const normalized = normalizeKey(name);
   if (normalized === name) return [];
-  // Claims which the block has spent come back only after what it made has been looked for.
+  // Claims that the block spent are restored only after the search for its own items.
   const owned = (await aliveItems(rows, name, fork - 1)).some(
     ({ kind, activated, removed, removal }) =>
       kind !== 'support' && activated !== 0 && !(removed === fork && removal === REMOVAL.spent),

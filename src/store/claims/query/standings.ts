@@ -1,6 +1,6 @@
 /**
- * How the claims and supports of one transaction are in the trie after the latest block: one row for each of them and the
- * row of each name, however many other claims the names have. Owns no rows.
+ * The state in the trie of the claims and supports of one transaction after the latest block. Reads one row for each of them
+ * and the row of each name, however many other claims the names have. Owns no rows.
  */
 import { pointIndex, pointKey, pointTxid } from '../../../claimtrie/item.js';
 import type { ClaimRules } from '../../../claimtrie/types.js';
@@ -22,26 +22,26 @@ export interface MadeOutput {
 }
 
 export interface StandingsQuery {
-  /** Height after which the state is asked for. */
+  /** The result is the state after the block of this height. */
   readonly height: number;
   /** In wire order. */
   readonly txid: Bytes;
   /** Height of the block with the transaction. */
   readonly madeAt: number;
   readonly outputs: readonly MadeOutput[];
-  /** Looks outputs up under the name as it is, but for who controls it. */
+  /** Searches outputs under the name as it is. Does not apply to the search for the owner. */
   readonly exact?: boolean;
 }
 
 export interface Standing {
   readonly active: boolean;
-  /** Height at which it entered the trie, or will. */
+  /** Height at which it enters or entered the trie. */
   readonly validAtHeight: number;
-  /** Whether it is the claim that controls its name. */
+  /** Whether the claim controls its name. */
   readonly controls: boolean;
 }
 
-/** A name under which an output is looked up, and the one that says who controls it. */
+/** A name under which an output is searched, and the name whose owner is shown. */
 interface Names {
   readonly filed: string;
   readonly normalized: string;
@@ -66,7 +66,7 @@ export function readPresentStandings(
   const { txid, madeAt, outputs } = query;
   const names = namesOf(rules, query);
   const points = outputs.map(({ n }) => pointKey(txid, n));
-  // First filed in its block, and again where normalization has moved it.
+  // An item is filed in its own block, and again at the fork if normalization moved it.
   const fork = rules.normalizationForkHeight;
   const filedSince = madeAt < fork && fork <= query.height ? [madeAt, fork] : [madeAt];
   const keys = filedSince.flatMap((since) => names.map(({ filed }, i) => itemKey(filed, since, points[i]!)));
@@ -91,7 +91,7 @@ export function readPresentStandings(
   });
 }
 
-/** The same after any block, from everything that is filed under the names. */
+/** The same after any block, from all items under the names. */
 export async function readStandings(
   rows: RowReader,
   rules: ClaimRules,
@@ -132,8 +132,8 @@ export interface PresentOutput {
 }
 
 /**
- * The outputs that hold claims of a name after the latest block, by id as latin1; from the name's row, and only where that
- * leaves out pending claims from all items.
+ * The outpoints of the claims of a name after the latest block, by id (latin1). They are read from the name row or, if the
+ * name has pending claims, from all items.
  */
 export async function readClaimOutputs(
   rows: RowReader,

@@ -1,8 +1,8 @@
 /**
- * Supports that the normalization fork leaves behind: it moves what is at the nodes of the trie, so that a support of
- * a raw name without one stays where nothing finds it any more. lbcd moves it all the same, and counts it until it is
- * spent or expires; its answers need to know of both. These rows say nothing of the trie.
- * Source: lbrycrd `normalizeAllNamesInTrieIfNecessary`; lbcd `addNormalizationForkChangesIfNecessary`.
+ * Supports that the normalization fork leaves behind. The fork moves the items of trie nodes. A support of a raw name
+ * without a node stays under the raw name, where it is not found any more. lbcd moves it and counts it until it is spent or
+ * expires, so its responses depend on both. These rows do not affect the trie. Source: lbrycrd
+ * `normalizeAllNamesInTrieIfNecessary`; lbcd `addNormalizationForkChangesIfNecessary`.
  */
 import { pointKey, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -22,7 +22,7 @@ import { aliveItems } from './itemHistory.js';
 import { formatItemRow, parseItemRow } from '../rows/itemRow.js';
 import { parseNameRow } from '../rows/nameRow.js';
 
-/** Notes what the fork's block has left behind, when it has moved the rest. */
+/** Records the supports that the fork's block left behind. Call it after the other items have been moved. */
 export async function strandSupports(rows: RowTransaction, height: number): Promise<void> {
   const yieldTimer = new YieldTimer();
   const names = { gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) };
@@ -42,7 +42,7 @@ function putStranded(rows: RowTransaction, item: Item): void {
   rows.put(strandedKey(item.name, item.since, item.point), formatItemRow(item));
 }
 
-/** Notes what a block after the fork spends of it. */
+/** Records the spends of such supports by a block after the fork. */
 export async function spendStranded(
   rows: RowTransaction,
   rules: ClaimRules,
@@ -70,7 +70,7 @@ export async function spendStranded(
   });
 }
 
-/** Takes back what a block did to these rows. */
+/** Reverts the changes of a block to these rows. */
 export async function undoStranded(rows: RowTransaction, rules: ClaimRules, height: number): Promise<void> {
   if (height < rules.normalizationForkHeight) return;
   if (height === rules.normalizationForkHeight) {
@@ -97,8 +97,8 @@ function parseStranded(key: string, row: Uint8Array): Item {
 }
 
 /**
- * What was left behind under raw forms of a name, under which it is given; of all names when none is named. `removed`
- * reports spends alone.
+ * The supports left behind under raw forms of a normalized name, or of all names. `removed` is set for spends only, not for
+ * expirations.
  */
 export async function readStranded(rows: RowReader, name?: string): Promise<Item[]> {
   const prefix = name === undefined ? null : strandedNameKey(name);

@@ -1,7 +1,7 @@
 /**
- * What the blocks after the latest will do to claims by themselves: from the queue of what is due, and from the logs of
- * the blocks whose items reach their age. Each name that comes up is looked at whole, so that takeovers, and what they
- * bring in early, are told too (`claimtrie/forecast.ts`).
+ * Forecast of the claim events in future blocks, without new transactions: from the due queue, and from the logs of the
+ * blocks whose items expire. For each affected name all items are read, so takeovers and the early activations that they
+ * cause are included (`claimtrie/forecast.ts`).
  */
 import { forecastName, type ForecastEvent } from '../../../claimtrie/forecast.js';
 import { REMOVAL, type Item } from '../../../claimtrie/item.js';
@@ -17,12 +17,12 @@ import { countLogChunks, parseLogChunk, readLog, type ItemRef } from '../rows/lo
 import { parseDueRow } from '../rows/queueRow.js';
 
 export interface UpcomingQuery {
-  /** The block of the answer. */
+  /** The forecast starts from the state after this block. */
   height: number;
-  /** First block and last; all behind `height`. */
+  /** First and last block of the range; both above `height`. */
   from: number;
   to: number;
-  /** The page ends with the block that brings this many of the wanted events. */
+  /** The page ends with the block in which the number of wanted events reaches this. */
   count: number;
   isWanted: (type: ForecastEvent['type']) => boolean;
 }
@@ -35,19 +35,19 @@ export interface UpcomingEvent {
 export interface UpcomingPage {
   /** Events by height, then by name. */
   events: UpcomingEvent[];
-  /** Block from which on there may be more; null at the end of the range. */
+  /** Next block to read; null at the end of the range. */
   next: number | null;
 }
 
-/** Largest depth of a block that may be asked for: the logs of those above are read for each page. Arbitrary. */
+/** Maximum depth of the start block. The logs of all blocks above it are read for each page. Arbitrary. */
 export const FORESEEN_BLOCKS_BEHIND = 144;
 
 /** Names with items in the queue, by the height at which these are due. */
 export type DueNames = ReadonlyMap<number, ReadonlySet<string>>;
 
 /**
- * Names with items that are due in blocks `from` to `to`, as of block `height`: those of the queue as it is after block
- * `tipHeight`, and of what the blocks in between took out of it. From rows of the present: the result is invalid if a block
+ * Names with items that are due in blocks `from` to `to`, as of block `height`: the names in the queue after block
+ * `tipHeight`, and the items that later blocks removed from it. Read from the present rows: the result is invalid if a block
  * was connected or disconnected meanwhile.
  */
 export async function readDueNames(
@@ -76,7 +76,7 @@ export async function readDueNames(
   return names;
 }
 
-/** What block `later` spent, moved or let in of what was filed after block `height`. */
+/** Items filed by block `height` that block `later` spent, moved or activated. */
 async function takenOut(rows: RowReader, later: number, height: number): Promise<{ ref: ItemRef }[]> {
   return (await readLog(rows, later)).flatMap((event) => {
     const isTaken = event.op === 'spend' || event.op === 'activate' || event.op === 'refile';
@@ -84,15 +84,18 @@ async function takenOut(rows: RowReader, later: number, height: number): Promise
   });
 }
 
-/** Outputs of old blocks that are looked at for one page; the page ends with the block that reaches it. Arbitrary. */
+/**
+ * Maximum number of outputs of old blocks that are read for one page. The page ends with the block that reaches it.
+ * Arbitrary.
+ */
 const MAX_OLD_ITEMS = 20_000;
-/** Names that are read side by side. */
+/** Names that are read concurrently. */
 const NAMES_AT_ONCE = 32;
 
 /** Whether a name without claims is a node of the trie after the block of the query. */
 export type IsNode = (name: string) => Promise<boolean>;
 
-/** `due` has the range of the query. */
+/** `due` covers the range of the query. */
 export async function readUpcoming(
   rows: RowReader,
   rules: ClaimRules,
@@ -140,7 +143,7 @@ async function forecast(
   return inSlices(forecastName(rules, { name, items, height, until: to, isParting }));
 }
 
-/** Names under which, after block `height`, something is filed that block `created` made; and how much that made. */
+/** Names under which items of block `created` are filed after block `height`, and the number of items that block created. */
 async function oldNames(
   rows: RowReader,
   rules: ClaimRules,
@@ -170,7 +173,7 @@ function filedName({ name, removed, removal }: Item, height: number): string | n
   return removal === REMOVAL.refiled ? normalizeKey(name) : null;
 }
 
-/** The names under which a block filed what it made; its log may be that of the fork that moves all others. */
+/** The names under which a block filed its new items. The block may be the normalization fork, whose log is long. */
 async function createdNames(rows: RowReader, height: number): Promise<{ names: Set<string>; items: number }> {
   const names = new Set<string>();
   let items = 0;

@@ -1,23 +1,26 @@
 /**
- * The claim trie's part of the key table: every row prefix of the claims, and how their keys are made.
- * A key is a latin1 string, one code unit a byte; heights in keys are big endian, so that they sort.
+ * The claim trie's part of the key table: the row prefixes of the claims, and the formats of their keys. A key is a latin1
+ * string, one character for each byte. Heights in keys are big endian, so that rows sort by height.
  */
 import { readU32, u32Key } from '../../rows/keys.js';
 
 export { readU32 } from '../../rows/keys.js';
 
 export const CLAIM_PREFIX = {
-  /** `n` ‖ name → present state of the name. */
+  /** `n` ‖ name → present state of the name (its claims and counters). */
   name: 'n',
   /** `i` ‖ length ‖ name ‖ since u32 ‖ outpoint → one claim or support, permanently. */
   item: 'i',
-  /** `w` ‖ name, escaped ‖ height u32 → whether the name had an owner from that block on, and its takeover height. */
+  /**
+   * `w` ‖ name, escaped ‖ height u32 → ownership of the name from that block on: whether it has an owner, and its takeover
+   * height.
+   */
   owner: 'w',
   /** `b` ‖ claim id in printed order → name as the script of the claim's output has it. */
   claimId: 'b',
-  /** `q` ‖ due height u32 → pending items that enter in that block. */
+  /** `q` ‖ due height u32 → pending items that become active in that block. */
   due: 'q',
-  /** `e` ‖ height u32 ‖ chunk u16 → what a block changed. */
+  /** `e` ‖ height u32 ‖ chunk u16 → log of the changes of a block. */
   log: 'e',
   /** `s` ‖ length ‖ name ‖ height u32 → keys of the items alive after that block. */
   snapshot: 's',
@@ -29,37 +32,37 @@ export const CLAIM_PREFIX = {
   /** `t` ‖ generation ‖ path → node of the trie. */
   node: 't',
   /**
-   * `v` ‖ epoch u32 ‖ `2` or `3` for the generation ‖ length ‖ path ‖ height u32 → what that block changed in a node, as it was
-   * before. In older folders, up to the block that `kn` names:
-   * `v` ‖ epoch u32 ‖ generation ‖ length ‖ path ‖ first byte of the edge ‖ height u32 → slot before that block.
+   * `v` ‖ epoch u32 ‖ `2` or `3` for the generation ‖ length ‖ path ‖ height u32 → the parts of a node that the block
+   * changed, in their previous state. In older folders, up to the block in row `kn`: `v` ‖ epoch u32 ‖ generation ‖ length ‖
+   * path ‖ first byte of the edge ‖ height u32 → slot before that block.
    */
   version: 'v',
   /**
-   * `k` → root and totals, absent while the trie is empty; `kv` → first epoch of node history that is kept; `kn` → the first
-   * block whose changes are noted node by node, absent when there is none; `ks` → the block of a snapshot with which the notes
-   * of this database begin, absent when they begin with the chain.
+   * `k` → root and totals, absent while the trie is empty; `kv` → first epoch of node history that is stored; `kn` → the
+   * first block whose changes are noted by node, absent without one; `ks` → the block of the snapshot from which this
+   * database was created, where its node history starts; absent without a snapshot.
    */
   summary: 'k',
-  /** `f` ‖ row number u16 → bits of names without active claims that have a row all the same. */
+  /** `f` ‖ row number u16 → bits of the filter of idle names (`idleNames.ts`). */
   idle: 'f',
   /** `y` ‖ length ‖ normalized name ‖ since u32 ‖ outpoint → a support that the normalization fork left behind. */
   stranded: 'y',
   /** `z` ‖ height u32 ‖ key of such a support → nothing; the block spent it. */
   strandedSpend: 'z',
-  /** `d` ‖ height u32 ‖ letter of what it is → nothing; the block has something that lbcd keeps in another way. */
+  /** `d` ‖ height u32 ‖ letter of the kind → nothing; the block has an item that lbcd stores differently. */
   difference: 'd',
-  /** `g` ‖ length ‖ name ‖ height u32 → what the block made of the name and spent again. */
+  /** `g` ‖ length ‖ name ‖ height u32 → outputs of the name that the block created and spent. */
   fleeting: 'g',
-  /** `h` ‖ height u32 ‖ name → nothing; the block has such a row, or spent what the trie does not know. */
+  /** `h` ‖ height u32 ‖ name → nothing; the block has such a row, or a spend of an output that is not in the trie. */
   fleetingAt: 'h',
-  /** `j` ‖ name → a name at the start of the block; exists only while a fork block is in work. */
+  /** `j` ‖ name → state of a name at the start of the block; exists only while a fork block is being processed. */
   mark: 'j',
 } as const;
 
 /**
- * Rows that a block writes and one soon to come reads again (what names, their claims and supports, and the trie are now),
- * and what share of their memory each kind gets: what is spent, updated or supported is mostly young, while a new name
- * may lead to any node of the trie.
+ * Shares of the row cache by kind of row. Cached are rows that a block writes and a later block often reads again: names,
+ * items and nodes of the trie. Outputs that are spent, updated or supported are mostly recent, while a new name may need any
+ * node of the trie.
  */
 export const RECENT_SHARES: Readonly<Record<string, number>> = {
   [CLAIM_PREFIX.node]: 0.85,
@@ -67,25 +70,25 @@ export const RECENT_SHARES: Readonly<Record<string, number>> = {
   [CLAIM_PREFIX.item]: 0.075,
 };
 
-/** The trie with the hash form of before the all-claims fork, and the one from it on. */
+/** The trie with the hash form before the all-claims fork (`0`), and the one from that fork on (`1`). */
 export type Generation = '0' | '1';
 
 export const SUMMARY_KEY = CLAIM_PREFIX.summary;
-/** The first epoch of node history that is surely there. */
+/** Row of the first epoch of node history that is surely stored. */
 export const DROPPED_KEY = CLAIM_PREFIX.summary + 'v';
-/** The block after which the notes of nodes begin, in a database that was made from a snapshot. */
+/** Row of the block after which the node history starts, in a database created from a snapshot. */
 export const FIRST_PROVABLE_KEY = CLAIM_PREFIX.summary + 's';
-/** The first block whose changes are noted node by node. */
+/** Row of the first block whose changes are noted by node. */
 export const NOTED_KEY = CLAIM_PREFIX.summary + 'n';
 
-/** A length in one code unit below 255, else in three. */
+/** A length as one character below 255, else as three. */
 function lengthKey(length: number): string {
   return length < 255
     ? String.fromCharCode(length)
     : '\xff' + String.fromCharCode(length >>> 8, length & 255);
 }
 
-/** Order-preserving; with two zero bytes at its end, free of prefixes too. */
+/** Escapes a name so that the order is preserved. With two zero bytes at the end, no key is a prefix of another. */
 function escapedKey(name: string): string {
   return name.includes('\0') ? name.replaceAll('\0', '\0\xff') : name;
 }
@@ -140,7 +143,7 @@ export function parseStrandedKey(key: string): { name: string; since: number; po
   return { name: key.slice(key.charCodeAt(1) === 255 ? 4 : 2, -40), since, point };
 }
 
-/** Prefix of what a block spent of them. */
+/** Prefix of the spends of such supports in a block. */
 export function strandedSpendsKey(height: number): string {
   return CLAIM_PREFIX.strandedSpend + u32Key(height);
 }
@@ -150,7 +153,7 @@ export function strandedSpendKey(height: number, stranded: string): string {
   return strandedSpendsKey(height) + stranded;
 }
 
-/** Prefix of what blocks made of a name and spent again. */
+/** Prefix of the outputs of a name that blocks created and spent. */
 export function fleetingNameKey(name: string): string {
   return CLAIM_PREFIX.fleeting + lengthKey(name.length) + name;
 }
@@ -195,7 +198,7 @@ export function parseOwnerKey(key: string): { name: string; height: number } {
   return { name: name.includes('\0') ? name.replaceAll('\0\xff', '\0') : name, height: readU32(key, at) };
 }
 
-/** `claimId` is in wire order; rows sort as ids are printed, so that a printed beginning finds them. */
+/** `claimId` is in wire order; keys have it in printed order, so that a printed prefix finds the rows. */
 export function claimIdKey(claimId: string): string {
   let reversed = '';
   for (let i = claimId.length - 1; i >= 0; i--) reversed += claimId[i];
@@ -225,7 +228,7 @@ export function nodeKey(generation: Generation, path: string): string {
 
 const NOTED_AS: Readonly<Record<Generation, string>> = { '0': '2', '1': '3' };
 
-/** Prefix of the notes of what blocks of an epoch changed in a node. */
+/** Prefix of the notes of the changes to a node by blocks of an epoch. */
 export function nodeNotesKey(epoch: number, generation: Generation, path: string): string {
   return CLAIM_PREFIX.version + u32Key(epoch) + NOTED_AS[generation] + lengthKey(path.length) + path;
 }
@@ -234,7 +237,7 @@ export function nodeNoteKey(epoch: number, generation: Generation, path: string,
   return nodeNotesKey(epoch, generation, path) + u32Key(height);
 }
 
-/** Prefix of what is known about a node's slots within an epoch, in the form of older folders. */
+/** Prefix of the notes of a node's slots within an epoch, in the form of older folders. */
 export function slotNotesKey(epoch: number, generation: Generation, path: string): string {
   return CLAIM_PREFIX.version + u32Key(epoch) + generation + lengthKey(path.length) + path;
 }

@@ -1,4 +1,4 @@
-/** The row of one claim or support. Its key says name, `since` and outpoint; the row the rest. */
+/** The row of one claim or support. The key has the name, `since` and outpoint, the row the other fields. */
 import { claimIdAtPoint, type Item, type Removal } from '../../../claimtrie/item.js';
 import type { Bytes } from '../../../util/bytes.js';
 import { itemKey } from './claimKeys.js';
@@ -48,9 +48,9 @@ export function isRemovedRow(row: Bytes): boolean {
 
 /** State of an item, from its row alone. */
 export interface ItemStanding {
-  /** Height for which it was queued. */
+  /** Height at which it is due in the queue. */
   readonly dueHeight: number;
-  /** Block in which it entered the trie, 0 while pending. */
+  /** Block in which it entered the trie; 0 while pending. */
   readonly activated: number;
 }
 
@@ -61,7 +61,7 @@ export function parseItemStanding(since: number, row: Bytes): ItemStanding | nul
   return { dueHeight, activated };
 }
 
-/** What rows of all kinds begin with. */
+/** Reads the fields that rows of all kinds begin with. */
 function readStart(input: RowDecoder, since: number) {
   const flags = input.byte();
   const height = flags & FLAG_REFILED ? since - input.number() : since;
@@ -72,7 +72,7 @@ function readStart(input: RowDecoder, since: number) {
   return { flags, height, amount, txOffset, dueHeight, activated };
 }
 
-/** `id` is the claim's, where that is known: of a claim that was never updated it is a hash. */
+/** `id` is the claim id if known; of a claim that was never updated it must be hashed. */
 export function parseItemRow(name: string, since: number, point: string, row: Bytes, id?: string): Item {
   const input = new RowDecoder(row);
   const { flags, height, amount, txOffset, dueHeight, activated } = readStart(input, since);

@@ -1,10 +1,8 @@
 /**
- * The log of one block: what it did to items, takeover heights and snapshots, in order. Disconnecting takes it back from
- * the end; expiration finds in it what a block made; `getchangesinblock` reads it.
- *
- * Items are named by name, `since` and ordinal, which their rows confirm; the many items that the
- * normalization fork moves are also named by their outpoint, so that their rows are found at once. A long log is cut into
- * chunks, each with a table of names of its own.
+ * The log of one block: its changes to items, takeover heights and snapshots, in order. Disconnecting reverts the log from
+ * its end; expiration finds the items that a block created; `getchangesinblock` reads it. Items are identified by name,
+ * `since` and ordinal, which are also in their rows. The many items that the normalization fork moves also have their
+ * outpoint, so their rows are found by key. A long log is cut into chunks, each with a table of names of its own.
  */
 import type { WorkEvent } from '../../../claimtrie/claimWork.js';
 import type { Bytes } from '../../../util/bytes.js';
@@ -24,7 +22,7 @@ export type LogEvent =
       op: 'create' | 'spend' | 'expire' | 'activate';
       ref: ItemRef;
       isSupport: boolean;
-      /** In `create`: true if it became active in its own block. */
+      /** In `create`: whether it became active in its own block. */
       active: boolean;
     }
   | { op: 'refile'; ref: ItemRef; to: ItemRef; isSupport: boolean; point: string }
@@ -37,7 +35,7 @@ const FLAG_SUPPORT = 8;
 const FLAG_ACTIVE = 16;
 const FLAG_NUMBERED = 32;
 
-/** A chunk is closed when it has grown to this size. */
+/** A chunk is closed when it reaches this size. */
 const CHUNK_BYTES = 32 << 10;
 
 export class LogWriter {
@@ -87,7 +85,7 @@ export class LogWriter {
     this.encoder.string(name);
   }
 
-  /** Emits what is open. */
+  /** Writes the open chunk. */
   finish(): void {
     if (this.encoder.size === 0) return;
     this.emit(this.encoder.finish());
@@ -128,7 +126,7 @@ export function parseLogChunk(height: number, chunk: Bytes): LogEvent[] {
   return events;
 }
 
-/** All events of a block, in order; none when it changed nothing. */
+/** All events of a block, in order; empty if it changed nothing. */
 export function readLog(rows: RowReader, height: number): Promise<LogEvent[]> {
   return readLogUntil(rows, height, null);
 }
@@ -151,7 +149,7 @@ export async function readLogUntil(
   }
 }
 
-/** How many chunks the log of a block has. */
+/** Number of chunks of the log of a block. */
 export async function countLogChunks(rows: RowReader, height: number): Promise<number> {
   for (let count = 0; ; count++) {
     const chunk = await rows.get(logKey(height, count));

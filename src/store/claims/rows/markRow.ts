@@ -1,6 +1,6 @@
 /**
- * Rows which exist only while a fork block is in work, too large to be held: what a touched name was when the block
- * began. The row of the ownership history is here too: both say who owned a name.
+ * Mark rows: the state of a touched name at the start of a fork block. They exist only while such a block is processed,
+ * because it is too large for memory. The row of the ownership history is here too, since both have the owner of a name.
  */
 import type { NameBase, NameWork } from '../../../claimtrie/claimWork.js';
 import type { Bytes } from '../../../util/bytes.js';
@@ -32,14 +32,14 @@ export function parseMarkRow(row: Bytes): NameMark {
   return { base: { hadClaims, ownerId, takeover }, check: (flags & FLAG_CHECK) !== 0, nextOrdinal };
 }
 
-/** What held for a name from a block on. */
+/** Ownership of a name from a block on. */
 export interface Ownership {
   hasClaims: boolean;
-  /** 0 when there is none to speak of. */
+  /** Takeover height; 0 without one. */
   takeover: number;
 }
 
-/** Mostly the takeover is of the row's own height, and the row one byte. */
+/** If the takeover height is the height of the row, which is the usual case, the row has one byte. */
 export function formatOwnerRow({ hasClaims, takeover }: Ownership, height: number): Buffer {
   encoder.byte(hasClaims ? 1 : 0);
   if (takeover !== height) encoder.number(takeover);

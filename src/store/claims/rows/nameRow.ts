@@ -1,20 +1,20 @@
-/** The row of a name's present state: claims in their order with what hash and order need, sums, counters. */
+/** The row of a name's present state: claims in their order with the fields needed for hashes and order, sums, counters. */
 import { pointIndex } from '../../../claimtrie/item.js';
 import { ActiveClaim, emptyNameState, type NameState } from '../../../claimtrie/nameState.js';
 import type { Bytes } from '../../../util/bytes.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
 const FLAG_ORIGINAL = 1;
-/** `since` follows the height. */
+/** A `since` field follows the height. */
 export const FLAG_REFILED = 2;
 /** The claim id follows the outpoint. */
 export const FLAG_HAS_ID = 4;
-/** From this number of claims on, ids are stored even where they follow from the outpoint: hashing them costs time. */
+/** Number of claims from which ids are stored even if they follow from the outpoint, because hashing them takes time. */
 const MANY_CLAIMS = 16;
 
 const encoder = new RowEncoder();
 
-/** An outpoint: the txid and the output number. */
+/** Writes an outpoint: the txid and the output number. */
 export function writePoint(out: RowEncoder, point: string): void {
   out.raw(point.slice(0, 32)).number(pointIndex(point));
 }
@@ -97,7 +97,7 @@ export interface NameHead {
   best: ActiveClaim | null;
 }
 
-/** The beginning of a name's row, however many claims follow. */
+/** Parses only the beginning of a name's row, however many claims follow. */
 export function parseNameHead(row: Bytes): NameHead {
   const input = new RowDecoder(row);
   const takeover = input.number();

@@ -1,6 +1,6 @@
 /**
- * What a block changed in a trie node, as it was before: the note of one node and one block. Some notes hold the whole
- * node, so that a walk from a block reaches one soon, and needs none of the later ones.
+ * The note of one node and one block: the slots that the block changed, in their previous state. Some notes hold the whole
+ * node. A walk over the notes after a block ends at the first of these.
  */
 import { areSlots, NO_SLOTS, SlotCursor } from '../../../claimtrie/slots.js';
 import type { TrieNode } from '../../../claimtrie/trieNode.js';
@@ -9,9 +9,9 @@ import { asBuffer, type Bytes } from '../../../util/bytes.js';
 import { ReadError } from '../../../util/reader.js';
 
 export interface NodeNote {
-  /** All slots are told; what is not among them was not there. */
+  /** Whether the note has all slots of the node. */
   whole: boolean;
-  /** First bytes of slots that were not there. */
+  /** First bytes of slots that did not exist before. */
   gone: Bytes;
   /** Packed (`claimtrie/slots.ts`). */
   slots: Buffer;
@@ -19,20 +19,20 @@ export interface NodeNote {
 
 const PART = 0;
 const WHOLE = 1;
-/** Bytes of a part before the first bytes of what was not there: its kind, and their number. */
+/** Bytes before `gone` in a partial note: the kind, and the length of `gone`. */
 const PART_HEAD = 2;
-/** A whole node is noted when it takes at most this many times what its part takes. Arbitrary. */
+/** The whole node is noted if that takes at most this many times the bytes of the partial note. Arbitrary. */
 const CHEAP_WHOLE = 2;
 const FIRST_BYTES = 256;
 const NONE: Bytes = Buffer.alloc(0);
-/** 2^32 divided by the golden ratio: its multiples are spread evenly, wherever one begins. */
+/** 2^32 divided by the golden ratio: its multiples modulo 2^32 are evenly distributed from any start. */
 const GOLDEN = 0x9e3779b1;
 
 const old = new SlotCursor();
 const now = new SlotCursor();
 
 /**
- * Calls `note` for each slot of `before` that `after` has not, or has otherwise, and without a slot for those that only
+ * Calls `note` for each slot of `before` that is missing or different in `after`, and without a slot for each slot that only
  * `after` has.
  */
 export function changedSlots(
@@ -55,7 +55,7 @@ export function changedSlots(
 const gone = Buffer.alloc(FIRST_BYTES);
 let changed = Buffer.allocUnsafe(64 << 10);
 
-/** The note of what block `height` changed; null when that is nothing. */
+/** The note of the change in block `height`; null without a change. */
 export function noteOf({ path, before, after }: NodeChange, height: number): NodeNote | null {
   const slots = before?.slots ?? NO_SLOTS;
   if (changed.length < slots.length) changed = Buffer.allocUnsafe(2 * slots.length);
@@ -76,8 +76,8 @@ export function noteOf({ path, before, after }: NodeChange, height: number): Nod
 }
 
 /**
- * Whether the whole node is noted: always when that costs little, else in one block of so many that whole nodes take about
- * as much as the parts between them. Which these are follows from height and path alone, at distances that hardly differ.
+ * Whether the whole node is noted: always if it is small, else in one of n blocks, with n so that whole notes take about as
+ * many bytes as the partial notes between them. Height and path alone select these blocks, at nearly equal distances.
  */
 function isWhole(path: string, height: number, partBytes: number, wholeBytes: number): boolean {
   if (wholeBytes <= CHEAP_WHOLE * partBytes) return true;
@@ -86,9 +86,10 @@ function isWhole(path: string, height: number, partBytes: number, wholeBytes: nu
   return (Math.imul(place + height, GOLDEN) >>> 0) * wholeBytes < partBytes * 2 ** 32;
 }
 
-/** A byte that says which kind it is; of a part the number of slots that were not there, and their first bytes; the slots. */
+/** Format: a byte for the kind; in a partial note the length of `gone`, and `gone`; the slots. */
 export function formatNodeNote({ whole, gone, slots }: NodeNote): Buffer {
-  // A part that reports 256 slots which were not there would be of a node that had none, and that is noted whole.
+  // The length fits one byte: a partial note with 256 new slots would be of a node that was empty, and that is noted as a
+  // whole.
   const slotsAt = whole ? 1 : PART_HEAD + gone.length;
   const row = Buffer.allocUnsafe(slotsAt + slots.length);
   row[0] = whole ? WHOLE : PART;
@@ -111,14 +112,14 @@ export function parseNodeNote(bytes: Bytes): NodeNote {
   return { whole, gone: whole ? NONE : row.subarray(PART_HEAD, slotsAt), slots };
 }
 
-/** Which of the notes reports a first byte, by their number, and where; used again and again. */
+/** Scratch memory, by first byte: the number of the note that has the slot, and the start and end of the slot in it. */
 const teller = new Int32Array(FIRST_BYTES);
 const startOf = new Int32Array(FIRST_BYTES);
 const endOf = new Int32Array(FIRST_BYTES);
 const UNTOLD = -1;
 const GONE = -2;
 
-/** What notes tell together, an earlier one before the later ones, and nothing behind a whole one. */
+/** Merges notes: an earlier note has priority over later ones, and nothing after a whole note is used. */
 export function joinNotes(notes: readonly NodeNote[]): NodeNote {
   teller.fill(UNTOLD);
   let size = 0;
@@ -146,7 +147,7 @@ export function joinNotes(notes: readonly NodeNote[]): NodeNote {
       first++;
       continue;
     }
-    // What lies side by side is copied at once.
+    // Adjacent slots of one note are copied together.
     const from = startOf[first]!;
     let to = from;
     for (; first < FIRST_BYTES; first++) {

@@ -1,4 +1,4 @@
-/** The row of a trie node, and in older folders the row of one of its slots as it was before a block. */
+/** The row of a trie node, and the row with a previous slot that older folders have. */
 import { areSlots, type Slot } from '../../../claimtrie/slots.js';
 import type { TrieNode } from '../../../claimtrie/trieNode.js';
 import { asBuffer, type Bytes } from '../../../util/bytes.js';
@@ -7,7 +7,7 @@ import { ReadError } from '../../../util/reader.js';
 const FLAG_CLAIMS = 1;
 const HASH_BYTES = 32;
 
-/** A byte that says whether the claims' hash follows, that hash, the slots. */
+/** Format: a byte that shows whether the claims' hash follows; that hash; the slots. */
 export function formatNodeRow({ slots, claimsHash }: TrieNode): Buffer {
   const slotsAt = claimsHash ? 1 + HASH_BYTES : 1;
   const row = Buffer.allocUnsafe(slotsAt + slots.length);
@@ -17,7 +17,7 @@ export function formatNodeRow({ slots, claimsHash }: TrieNode): Buffer {
   return row;
 }
 
-/** Views into the row. */
+/** Slots and hash are views into the row. */
 export function parseNodeRow(bytes: Bytes): TrieNode {
   const row = asBuffer(bytes);
   const slotsAt = row[0] === FLAG_CLAIMS ? 1 + HASH_BYTES : 1;
@@ -27,8 +27,8 @@ export function parseNodeRow(bytes: Bytes): TrieNode {
 }
 
 /**
- * What a slot was before a block, as older folders have it: hash and edge except for its first byte, which the key has;
- * null, of an empty row, when there was none. Whether the child was a leaf is not kept: proofs do not ask.
+ * A slot before a block, in the format of older folders: hash and edge, without the first byte of the edge, which is in the
+ * key. An empty row stands for no slot: null. The row does not show whether the child was a leaf, which proofs do not need.
  */
 export function parseSlotNote(firstByte: number, row: Bytes): Slot | null {
   if (row.length === 0) return null;

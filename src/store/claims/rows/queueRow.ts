@@ -1,4 +1,4 @@
-/** The row of the pending items that are due at one height, and the row of the items alive after a snapshot. */
+/** The row of the pending items that are due at one height, and the row of the live items in a snapshot. */
 import { pointIndex, type Item } from '../../../claimtrie/item.js';
 import type { Bytes } from '../../../util/bytes.js';
 import { readPoint, writePoint } from './nameRow.js';
@@ -12,7 +12,7 @@ export interface DueEntry {
   point: string;
 }
 
-/** The order of creation: the order in which pending items enter. */
+/** Compares by creation: pending items enter in this order. */
 export function compareDue(a: DueEntry, b: DueEntry): number {
   return a.since - b.since || a.txOffset - b.txOffset || pointIndex(a.point) - pointIndex(b.point);
 }
@@ -41,7 +41,7 @@ export function parseDueRow(row: Bytes | undefined): DueEntry[] {
   return entries;
 }
 
-/** `entries` without what `removed` holds and with what `added` holds, in order. */
+/** Returns `entries` without those in `removed` and with those in `added`, in order. */
 export function mergeDue(
   entries: readonly DueEntry[],
   added: Iterable<Item>,
@@ -55,7 +55,7 @@ export function mergeDue(
   return merged.length > size ? merged.sort(compareDue) : merged;
 }
 
-/** A name's history gets a snapshot after this many new items, or twice as many as are alive. Arbitrary. */
+/** A snapshot of a name is written after this many new items, or twice the number of live items if that is more. Arbitrary. */
 export const SNAPSHOT_ITEMS = 64;
 
 /** Keys of the live items of a name. */

@@ -1,6 +1,6 @@
 /**
- * Compact binary codec of the claim rows: little-endian base-128 numbers, amounts likewise, strings of one code unit a
- * byte. Reading past the end throws `ReadError`: a damaged database, never a verdict.
+ * Compact binary codec of the claim rows: little-endian base-128 numbers, amounts likewise, latin1 strings. Reading past the
+ * end throws `ReadError`: it means a corrupt database, never an invalid block.
  */
 import { asBuffer, type Bytes } from '../../../util/bytes.js';
 import { ReadError } from '../../../util/reader.js';
@@ -52,7 +52,7 @@ export class RowEncoder {
     return this;
   }
 
-  /** A string of known length, without it. */
+  /** A string of known length, without a length field. */
   raw(text: string): this {
     this.room(text.length);
     this.at += this.buffer.write(text, this.at, 'latin1');
@@ -70,7 +70,7 @@ export class RowEncoder {
     return this;
   }
 
-  /** What was written, as an array of its own; the encoder starts over. */
+  /** Returns a copy of the written bytes; the encoder starts over. */
   finish(): Buffer {
     const row = Buffer.allocUnsafe(this.at);
     this.buffer.copy(row, 0, 0, this.at);

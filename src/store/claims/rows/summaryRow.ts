@@ -1,4 +1,4 @@
-/** The row of what holds for the whole trie: its root and its totals. */
+/** The row with the state of the whole trie: its root and its totals. */
 import { EMPTY_ROOT } from '../../../claimtrie/trieNode.js';
 import type { NameState } from '../../../claimtrie/nameState.js';
 import type { Bytes } from '../../../util/bytes.js';
@@ -7,13 +7,13 @@ import { SUMMARY_KEY } from './claimKeys.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
 export interface ClaimTotals {
-  /** Names with an active claim. */
+  /** Number of names with an active claim. */
   names: number;
   /** Active claims. */
   claims: number;
-  /** Own amounts of all active claims, satoshis. */
+  /** Sum of the own amounts of all active claims, in satoshis. */
   amount: bigint;
-  /** Own amounts of the controlling ones. */
+  /** Sum of the own amounts of the controlling claims. */
   controllingAmount: bigint;
 }
 
@@ -47,13 +47,13 @@ export function parseSummaryRow(row: Bytes | undefined): Summary {
   };
 }
 
-/** An empty trie has no row. */
+/** Writes the row, or deletes it if the trie is empty. */
 export function putSummary(rows: RowWriter, summary: Summary): void {
   if (summary.totals.names === 0) rows.del(SUMMARY_KEY);
   else rows.put(SUMMARY_KEY, formatSummaryRow(summary));
 }
 
-/** What one name contributes. */
+/** The contribution of one name to the totals. */
 export function totalsOf({ claims }: NameState): ClaimTotals {
   const best = claims[0];
   if (!best) return noTotals();

@@ -1,8 +1,8 @@
 /**
  * Rows that index the supports of names with many items by claim, so that the supports of one claim can be read without the other
- * items. The rows are derived from the rows of items. Exactly the names with `CROWDED_ITEMS` items or more have them. In a data
- * folder of an older version they are made when a block changes the name; until then all items of the name are read. A reader must
- * compare these rows with the name's row, and read all items if they do not match.
+ * items. The rows are derived from the rows of items. Exactly the names with `CROWDED_ITEMS` items or more have them. In a
+ * data folder of an older version the rows are created when a block changes the name; until then all items of the name are
+ * read. A reader must compare these rows with the name's row, and read all items if they do not match.
  */
 import type { Item } from '../../../claimtrie/item.js';
 import type { Bytes } from '../../../util/bytes.js';
@@ -19,7 +19,7 @@ export const CROWDED_ITEMS = 64;
 const NOTHING: Bytes = new Uint8Array(0);
 const encoder = new RowEncoder();
 
-/** The number of supports with rows; null for a name without these rows. */
+/** The number of supports that have such rows; null for a name without these rows. */
 export function countSupportRows(rows: RowsAtHand, name: string): number | null {
   const row = rows.get(supportsKey(name));
   return row === undefined ? null : new RowDecoder(row).number();
@@ -37,10 +37,10 @@ export function supportPlaces(
   return found.map(([key]) => parseItemKey(key));
 }
 
-/** A name that a block changed, with the changes of its supports. */
+/** A name that a block changed, with the changed supports. */
 export interface ChangedName {
   readonly name: string;
-  /** The current number of its items. */
+  /** The present number of its items. */
   readonly alive: number;
   /** Supports with written item rows, including removed supports. */
   readonly supports: ReadonlyMap<Item, boolean>;

@@ -1,18 +1,18 @@
-/** What the methods about compact block filters share. */
+/** Shared code of the methods for compact block filters. */
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { FILTER_INDEX_NAME, type FilterHeader } from '../../../../index/filterIndex.js';
 import type { Bytes } from '../../../../util/bytes.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../../declare/errors.js';
 import type { RpcServices } from '../../../../interfaces/services.js';
 
-/** The filter of a block with what it is known by. */
+/** A block's filter, with its identifying data. */
 export interface FoundFilter extends FilterHeader {
   readonly filter: Buffer;
 }
 
 /**
- * Null for a block that is unknown or off the active chain. `noIndex` is thrown without the index, −1 while it is filled and
- * has not come to the block.
+ * Null for a block that is unknown or not in the active chain. Throws `noIndex` without the index, and error −1 while the
+ * index is being built and has not reached the block.
  */
 export async function findFilter(
   { chain, blockFilters, indexes }: RpcServices,
@@ -37,7 +37,7 @@ export async function findFilter(
 const NO_LBCD_INDEX = (): RpcError =>
   rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'The CF index must be enabled for this command');
 
-/** lbcd's parameters: there is one type, 0. */
+/** lbcd's parameters: there is only one filter type, 0. */
 export const CFILTER_PARAMS = [
   { name: 'hash', type: 'hash', required: true, description: 'The block hash' },
   {
@@ -48,7 +48,7 @@ export const CFILTER_PARAMS = [
   },
 ] as const;
 
-/** What lbcd says where there is nothing to be found. */
+/** lbcd's error for a missing filter. */
 export const LBCD_NOT_FOUND = (): RpcError => rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found');
 
 /** Null if a block has no filter; throws lbcd's error for another type. */

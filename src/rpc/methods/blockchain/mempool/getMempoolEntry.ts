@@ -1,11 +1,11 @@
-/** `getmempoolentry`: what is known of one unconfirmed transaction. */
+/** `getmempoolentry`: the data of one unconfirmed transaction. */
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import type { MempoolEntry, MempoolReader } from '../../../../mempool/mempoolReader.js';
 import type { Bytes } from '../../../../util/bytes.js';
 import { MEMPOOL_ENTRY_SCHEMA, mempoolEntryAnswer } from '../../../format/mempool.js';
 import { defineMethod } from '../../../declare/method.js';
 
-/** The entry; -5 when the mempool does not hold the transaction. */
+/** The entry; throws error -5 when the transaction is not in the mempool. */
 export function requireEntry(mempool: MempoolReader, txid: Bytes): MempoolEntry {
   const entry = mempool.entry(txid);
   if (entry === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Transaction not in mempool');

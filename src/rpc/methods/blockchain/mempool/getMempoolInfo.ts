@@ -1,4 +1,4 @@
-/** `getmempoolinfo`: the mempool's figures. */
+/** `getmempoolinfo`: statistics of the mempool. */
 import { coins } from '../../../../util/json/json.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';

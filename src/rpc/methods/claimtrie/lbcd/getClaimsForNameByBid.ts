@@ -1,4 +1,7 @@
-/** lbcd's `getclaimsfornamebybid`: the claims of a name at these places by effective amount, as often as they are asked for. */
+/**
+ * lbcd's `getclaimsfornamebybid`: the claims of a name with these ranks by effective amount; repeated ranks give repeated
+ * claims.
+ */
 import type { JsonValue } from '../../../../util/json/json.js';
 import type { Slices } from '../../../../util/slices.js';
 import { LBCD_NAME_SCHEMA, type ChosenClaims, type RankedClaim } from '../../../format/claimsLbcd.js';
@@ -32,7 +35,10 @@ export const getClaimsForNameByBid = defineMethod({
 
 function* choose(claims: readonly RankedClaim[], bids: readonly JsonValue[]): Slices<ChosenClaims> {
   const distinct = new Set<RankedClaim>();
-  /** Where stretches of bids begin that name any claim: others would be passed over while the answer is written. */
+  /**
+   * Start positions of sections of bids that select an existing claim, so that the others are skipped when the result is
+   * written.
+   */
   const stretches: number[] = [];
   for (let from = 0; from < bids.length; from += ITEMS_AT_ONCE) {
     let isAny = false;

@@ -1,4 +1,4 @@
-/** How lbcd's clients name a block, and its errors. Source: lbcd rpcclaimtrie.go `parseHashOrHeight`. */
+/** The block parameter of lbcd's clients, and its errors. Source: lbcd rpcclaimtrie.go `parseHashOrHeight`. */
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { hashFromHex, hashToHex } from '../../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
@@ -12,7 +12,7 @@ export const HASH_OR_HEIGHT_PARAM = {
   description: 'The hash or the height of the block after which the claim trie is looked at',
 } as const;
 
-/** Texts of this length and more are hashes even if they are all digits. */
+/** A text of at least this length is a hash even if it has only decimal digits. */
 const LEAST_HASH_LENGTH = 32;
 const HASH_DIGITS = 64;
 
@@ -26,7 +26,7 @@ function atHeight({ chain }: RpcServices, text: string): QueriedBlock {
   );
 }
 
-/** Short hashes are filled with zeros in front. Source: `chainhash.NewHashFromStr`. */
+/** Short hashes are padded with leading zeros. Source: `chainhash.NewHashFromStr`. */
 function byHash({ chain }: RpcServices, text: string): QueriedBlock {
   const refuse = (why: string): never => {
     const message = `Unable to parse a height or hash from ${text}: ${why}`;
@@ -45,7 +45,7 @@ function byHash({ chain }: RpcServices, text: string): QueriedBlock {
 }
 
 /**
- * The block that the text names: the tip for none, also during the initial download, where lbcd refuses it.
+ * The block given by the text; for an empty text the tip, even during the initial download, when lbcd rejects it.
  */
 export function lbcdBlock(services: RpcServices, text = ''): QueriedBlock {
   const { active } = services.chain.chain.index;

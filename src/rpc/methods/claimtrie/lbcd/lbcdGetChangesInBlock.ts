@@ -1,9 +1,9 @@
 /**
- * lbcd's `getchangesinblock`: the names that a block touched and those for which something had once been due in it, in
- * byte order. lbcd counts every spend of a claim or support, also of one that had expired or was made in the same block.
- * Blocks note these names; of blocks that an older version connected they come from the coins that the block spent, while
- * it is not pruned. Difference from lbcd: it also keeps what it noted in blocks that a reorganisation took back.
- * Source: lbcd blockchain/claimtrie.go `handleTxIns`.
+ * lbcd's `getchangesinblock`: the names that a block changed and those with items that were once due in it, in byte order.
+ * lbcd counts every spend of a claim or support, also of one that has expired or was created in the same block. These names
+ * are stored with each block; for blocks connected by an older version they are computed from the coins that the block
+ * spent, unless it is pruned. Difference from lbcd: it also keeps names stored for blocks that a reorg disconnected. Source:
+ * lbcd blockchain/claimtrie.go `handleTxIns`.
  */
 import { filesNormalized } from '../../../../claimtrie/rules.js';
 import { normalizeKey } from '../../../../claimtrie/nameKey.js';
@@ -17,7 +17,7 @@ import type { RpcServices } from '../../../../interfaces/services.js';
 import { retryWhileGone, type QueriedBlock } from '../atBlock.js';
 import { HASH_OR_HEIGHT_PARAM, lbcdBlock } from './lbcdBlock.js';
 
-/** The names of what a block spent, as they are filed in it; none when the block was pruned. */
+/** The names of the items that a block spent, as stored at that height; none when the block was pruned. */
 async function spentNames(services: RpcServices, { id, height }: QueriedBlock): Promise<string[]> {
   const { chain, claims } = services;
   if (!chain.hasData(id)) return [];

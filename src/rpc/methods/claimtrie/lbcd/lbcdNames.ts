@@ -1,4 +1,4 @@
-/** What lbcd's four methods about the claims of a name share; they differ in which claims they show, and in what order. */
+/** Shared code of lbcd's four methods for the claims of a name; they differ in the selection and order of claims. */
 import { hashToHex } from '../../../../util/bytes.js';
 import { jsonTypeName, type JsonValue } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -22,7 +22,7 @@ export const INCLUDE_VALUES_PARAM = {
 /** Items of a parameter handled between two pauses: there may be millions. */
 export const ITEMS_AT_ONCE = 1024;
 
-/** Checks the items of the second parameter; -32602 for those of another type, as lbcd's parser says. */
+/** Checks the items of the second parameter; throws error -32602 for items of another type, like lbcd's parser. */
 export async function checkItems(
   items: readonly JsonValue[],
   read: (item: JsonValue) => unknown,
@@ -51,7 +51,7 @@ export interface LbcdNameArgs {
   readonly includevalues: number;
 }
 
-/** The answer with the claims that `choose`, work in slices, takes from all of them in the order of bids. */
+/** The result with the claims that `choose`, a function that runs in slices, selects from all claims in bid order. */
 export function lbcdNameAnswer(
   { services }: RpcContext,
   args: LbcdNameArgs,

@@ -1,4 +1,4 @@
-/** lbcd's `normalize`: how a name is filed. */
+/** lbcd's `normalize`: the normalized form of a name. */
 import { normalizeNameInSlices } from '../../../../claimtrie/normalizeSlices.js';
 import { inSlices } from '../../../../scheduler/slices.js';
 import { nameBytes, nameTextWithReplacements } from '../../../format/claimsText.js';

@@ -1,6 +1,6 @@
 /**
- * Marks of pages that are all of one block: the block of the first page, the order of the list, and the place behind which
- * the next page begins. Opaque to callers.
+ * Cursors of paged lists that belong to one block. A cursor contains the block of the first page, the order of the list, and
+ * the position after which the next page begins. Opaque to callers.
  */
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { fromHex, isHex, toHex, type Bytes } from '../../../../util/bytes.js';
@@ -15,9 +15,9 @@ const CURSOR_BYTES = HASH_BYTES + 1 + 4;
 export interface Cursor {
   /** Wire order. */
   readonly blockHash: Bytes;
-  /** Number of the order among those that the method has. */
+  /** Number of the order in the method's list of orders. */
   readonly order: number;
-  /** Entries in front of the page. */
+  /** Number of entries before the page. */
   readonly place: number;
 }
 
@@ -25,7 +25,7 @@ export function cursorText({ blockHash, order, place }: Cursor): string {
   return toHex(new Writer(CURSOR_BYTES).raw(blockHash).u8(order).u32(place).finish());
 }
 
-/** Throws on what is not a cursor of a list with this many orders. */
+/** Throws on text that is not a cursor of a list with this many orders. */
 export function parseCursor(text: string, orders = 1): Cursor {
   const bytes = Buffer.from(isHex(text) ? fromHex(text) : []);
   if (bytes.length !== CURSOR_BYTES || bytes[HASH_BYTES]! >= orders)
@@ -37,7 +37,7 @@ export function parseCursor(text: string, orders = 1): Cursor {
   };
 }
 
-/** The block that a page is of: that of its cursor, and else the one that is asked for, or the tip. */
+/** The block of a page: that of its cursor, or else the requested one, or the tip. */
 export function blockOfPage(
   services: RpcServices,
   cursor: Cursor | null,

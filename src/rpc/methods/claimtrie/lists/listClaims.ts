@@ -1,4 +1,4 @@
-/** `listclaims`: who holds a name, what a bid for it must exceed, what comes for it, and the bids, a page of them. */
+/** `listclaims`: the owner of a name, the amount that a new bid must exceed, upcoming events, and a page of the bids. */
 import type { Foreseen } from '../../../../claimtrie/forecast.js';
 import { lastForeseen, MAX_DELAY, newClaimDelay } from '../../../../claimtrie/rules.js';
 import type { ClaimInfo, NameInfo } from '../../../../store/claims/query/claimQueries.js';
@@ -29,9 +29,9 @@ import { pageParam } from './pages.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
-/** Their numbers are in cursors. */
+/** The index in this list is stored in cursors. */
 const ORDERS = ['bid', 'oldest', 'newest'] as const;
-/** Events of one name that are told. Arbitrary: a page of them. */
+/** Maximum number of upcoming events of a name. Arbitrary: a page. */
 const MOST_COMING = 100;
 
 function orderOf(name: string): number {
@@ -59,8 +59,8 @@ interface Kept {
 const foreseen = new WeakMap<NameInfo, Kept>();
 
 /**
- * The cached info of a name is the same object until a block changes the name. The same holds for the forecast of a name with an
- * owner. The forecast of a name without an owner depends on other names.
+ * The cached info of a name is the same object until a block changes the name, so the forecast of a name with an owner can
+ * be cached with it. The forecast of a name without an owner depends on other names.
  */
 async function foresee(
   { claims, chain }: RpcServices,
@@ -104,7 +104,7 @@ function holderAnswer(info: NameInfo): Answer {
   };
 }
 
-/** What a claim that is made in the next block must exceed, and when it enters. */
+/** The amount that a claim created in the next block must exceed, and its activation height. */
 function newBidAnswer(info: NameInfo, height: number, coming: Foreseen | null): JsonOut {
   const best = info.claims[0];
   const isHeld = best?.active === true;

@@ -21,7 +21,7 @@ interface Mark {
   readonly index: number;
 }
 
-/** What leads to the next page: a transaction by its arrival, and an operation of it. */
+/** The cursor of the next page: a transaction by its arrival number, and an operation of it. */
 function markText({ arrival, index }: Mark): string {
   return `${arrival}-${index}`;
 }

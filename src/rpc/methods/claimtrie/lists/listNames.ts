@@ -1,4 +1,4 @@
-/** `listnames`: the names with active claims that begin with some text, in byte order, page by page. */
+/** `listnames`: pages of the names with active claims that have a prefix, in byte order. */
 import { toHex } from '../../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../../util/json/jsonWrite.js';
 import type { NamesPage } from '../../../../interfaces/claimReader.js';

@@ -15,7 +15,7 @@ import { pageParam } from './pages.js';
 
 const ALL_DIGITS = 40;
 
-/** Declares a whole claim id. */
+/** Declares a parameter for a complete claim id. */
 export const CLAIM_ID_PARAM = {
   name: 'claimid',
   type: 'claimIdDigits',
@@ -23,7 +23,7 @@ export const CLAIM_ID_PARAM = {
   description: 'The claim id, 40 hex digits',
 } as const;
 
-/** Refuses the beginning of a claim id. */
+/** Rejects a prefix of a claim id. */
 export function requireWholeId(claimId: string): void {
   if (claimId.length !== ALL_DIGITS)
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'claimid must have 40 hexadecimal digits');
@@ -39,7 +39,7 @@ interface PageRequest {
   readonly cursor: Cursor | null;
 }
 
-/** The claim under the name that it has at the tip, as of a block. */
+/** The claim as of a block, under the name that it has at the tip. */
 async function findClaim(
   { claims }: RpcServices,
   claimId: string,

@@ -1,4 +1,4 @@
-/** `listupcoming`: which claims and supports enter and expire in the blocks to come, and which names change hands by it. */
+/** `listupcoming`: claims and supports that will be activated or expire in the coming blocks, and the resulting takeovers. */
 import { lastForeseen } from '../../../../claimtrie/rules.js';
 import { FORESEEN_BLOCKS_BEHIND, type UpcomingPage } from '../../../../store/claims/query/upcoming.js';
 import { jsonArray, type JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -16,9 +16,9 @@ import type { RpcServices } from '../../../../interfaces/services.js';
 import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone, type QueriedBlock } from '../atBlock.js';
 import { countParam } from './pages.js';
 
-/** A day of the main network. */
+/** Blocks per day on the main network. */
 const DEFAULT_BLOCKS = 576;
-/** Blocks that one page looks at. Arbitrary: their rows are read in a fraction of a second. */
+/** Maximum number of blocks examined for one page. Arbitrary: their rows are read in a fraction of a second. */
 const BLOCKS_PER_PAGE = 2000;
 
 const ALL_KINDS = 'all';

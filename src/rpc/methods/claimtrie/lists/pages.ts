@@ -1,9 +1,9 @@
-/** What the claim methods with pages share. */
+/** Shared code of the claim methods with pages. */
 const DEFAULT_COUNT = 100;
-/** A few megabytes of answer at most. Arbitrary. */
+/** Maximum number of entries: a few megabytes of results. Arbitrary. */
 const MAX_COUNT = 10_000;
 
-/** Declares the size of a page. */
+/** Declares the parameter for the size of a page. */
 export function countParam(description: string) {
   return {
     name: 'count',
@@ -14,10 +14,10 @@ export function countParam(description: string) {
   } as const;
 }
 
-/** For lists whose entries are read one by one: a page of the explorer has 100. */
+/** Maximum size of a page in lists whose entries are read one by one; a page of the explorer has 100. */
 const MAX_PAGE = 1000;
 
-/** Declares the size of a page of such a list. */
+/** Declares the parameter for the page size of such a list. */
 export function pageParam(description: string) {
   return {
     name: 'count',

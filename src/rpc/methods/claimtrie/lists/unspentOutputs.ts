@@ -1,4 +1,4 @@
-/** The unspent outputs of one transaction of the active chain, whether its block is still on disk or not. */
+/** The unspent outputs of one transaction of the active chain, even if its block is pruned. */
 import type { ChainReader } from '../../../../chain/chainReader.js';
 import { OUTPOINT_SIZE_BYTES } from '../../../../store/cache/coinTable.js';
 import { BlockFileError } from '../../../../store/files/blockFiles.js';
@@ -19,7 +19,7 @@ export interface UnspentOutput {
   readonly height: number;
 }
 
-/** Numbers of outputs that may be unspent: those that the transaction has, or, its block being pruned, those on disk. */
+/** Numbers of outputs that may be unspent: all outputs of the transaction or, if its block is pruned, those on disk. */
 async function candidates(services: RpcServices, txid: Bytes, height: number): Promise<number[]> {
   const { chain } = services;
   const block = chain.chain.index.active.at(height);
@@ -28,7 +28,7 @@ async function candidates(services: RpcServices, txid: Bytes, height: number): P
   return storedOutputs(chain, txid);
 }
 
-/** The transaction by its place where there is an index, else out of its block. */
+/** Finds the transaction by its position in the index if there is one, else in its block. */
 async function findOutputs(
   services: RpcServices,
   block: number,
@@ -61,7 +61,7 @@ function unspentOutput({ chain }: RpcServices, txid: Bytes, n: number): MaybePro
   });
 }
 
-/** In the order of their numbers; none for a transaction that is spent or unknown. */
+/** Sorted by number; empty for a transaction that is spent or unknown. */
 export async function unspentOutputs(services: RpcServices, txid: Bytes): Promise<UnspentOutput[]> {
   const any = await services.chain.anyCoinOf(txid);
   if (any === null) return [];
@@ -75,10 +75,10 @@ export async function unspentOutputs(services: RpcServices, txid: Bytes): Promis
   return outputs;
 }
 
-/** Outputs tried before the transaction is read: the first one is unspent as a rule. Arbitrary. */
+/** Number of outputs tried before the transaction is read: the first one is usually unspent. Arbitrary. */
 const TRIED_FIRST = 16;
 
-/** The one with the lowest number, at once where that is at hand; null for a transaction that is spent or unknown. */
+/** The unspent output with the lowest number; synchronous if it is cached. Null for a transaction that is spent or unknown. */
 export function firstUnspentOutput(services: RpcServices, txid: Bytes): MaybePromise<UnspentOutput | null> {
   const tryFrom = (n: number): MaybePromise<UnspentOutput | null> => {
     if (n === TRIED_FIRST) return unspentOutputs(services, txid).then(([first]) => first ?? null);

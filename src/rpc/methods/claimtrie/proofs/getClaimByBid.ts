@@ -1,9 +1,9 @@
-/** `getclaimbybid`: a claim of a name by its place by effective amount. */
+/** `getclaimbybid`: a claim of a name by its rank by effective amount. */
 import { defineMethod } from '../../../declare/method.js';
 import { claimAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from '../answers.js';
 import { atBlock, blockParam } from '../atBlock.js';
 
-/** The place by effective amount, as two methods take it. */
+/** The rank by effective amount; a parameter of two methods. */
 export const BID_PARAM = {
   name: 'bid',
   type: 'integer',

@@ -1,9 +1,9 @@
-/** `getclaimbyseq`: a claim of a name by its place by height. */
+/** `getclaimbyseq`: a claim of a name by its rank by height. */
 import { defineMethod } from '../../../declare/method.js';
 import { claimAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from '../answers.js';
 import { atBlock, blockParam } from '../atBlock.js';
 
-/** The place by height, as two methods take it. */
+/** The rank by height; a parameter of two methods. */
 export const SEQUENCE_PARAM = {
   name: 'sequence',
   type: 'integer',

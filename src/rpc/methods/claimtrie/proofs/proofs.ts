@@ -1,4 +1,4 @@
-/** Asking for a name proof, with the reference's error where the block lies too far back. */
+/** Requests a name proof, with the reference's error if the block is too old. */
 import { ProofUnavailableError } from '../../../../store/claims/query/proofQueries.js';
 import type { Bytes } from '../../../../util/bytes.js';
 import { isPromise, type MaybePromise } from '../../../../util/maybePromise.js';
@@ -10,13 +10,13 @@ import { t } from '../../../../schema/schema.js';
 import type { GivenName } from '../answers.js';
 import { givenName } from '../hexNames.js';
 
-/** Result of the methods that choose the claim by its place. */
+/** Result of the methods that choose the claim by rank. */
 export const PLACED_PROOF_SCHEMA = t.union([
   { when: 'when the name has such a claim', schema: PROOF_SCHEMA },
   { when: 'otherwise', schema: t.array(t.any(), 'empty') },
 ]);
 
-/** The proof after block `height` of the claim that `selects` chooses, or of the controlling one. */
+/** The proof, after block `height`, of the claim chosen by `selects`, or of the controlling one. */
 export function provenName(
   { services, profile }: RpcContext,
   { name: given, hex }: GivenName,
@@ -26,7 +26,7 @@ export function provenName(
   const { chain } = services.chain;
   const query = { name: givenName('name', given, hex), height, tipHeight: () => chain.height };
   const proof = services.claims.proofAt(selects ? { ...query, selects } : query);
-  // The proof after the latest block is there; only that of a past one, which is waited for, may not be available.
+  // The proof after the latest block is always available; a past one, which is asynchronous, may be unavailable.
   return isPromise(proof)
     ? proof.then((settled) => proofAnswer(settled, profile), explain)
     : proofAnswer(proof, profile);

@@ -1,4 +1,4 @@
-/** The deprecated accounts, except for what labels do too. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** The deprecated account methods, except those shared with labels. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { coins } from '../../../../util/json/json.js';
 import { jsonArray, jsonObject, type JsonMember } from '../../../../util/json/jsonWrite.js';
 import { accountBalances, moveBetweenAccounts } from '../../../../wallet/listing/accountBalances.js';

@@ -1,9 +1,9 @@
-/** The deprecated accounts, which answer with `-deprecatedrpc=accounts` only. */
+/** The deprecated account methods, which are available only with `-deprecatedrpc=accounts`. */
 import type { RpcMethod } from '../../../declare/method.js';
 
 export const ACCOUNTS = 'accounts';
 
-/** What a method of accounts declares as `deprecated`. */
+/** The field `deprecated` in the declaration of an account method. */
 export function accountMethod(name: string): NonNullable<RpcMethod['deprecated']> {
   return {
     comesFirst: true,

@@ -1,4 +1,7 @@
-/** Labels and kinds of address as arguments. Source: lbrycrd wallet/rpcwallet.cpp `LabelFromValue`, outputtype.cpp `ParseOutputType`. */
+/**
+ * Labels and address types as arguments. Source: lbrycrd wallet/rpcwallet.cpp `LabelFromValue`, outputtype.cpp
+ * `ParseOutputType`.
+ */
 import { isOutputType, type OutputType } from '../../../../signing/outputType.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 
@@ -24,7 +27,7 @@ export function addressTypeOf(name: string | undefined, otherwise: OutputType): 
   return name;
 }
 
-/** No key is left, and none can be made while the wallet is locked. */
+/** The error when no key is left, and none can be created since the wallet is locked. */
 export function ranOut(): Error {
   return rpcError(
     RPC_ERROR.WALLET_KEYPOOL_RAN_OUT,

@@ -1,10 +1,10 @@
-/** Addresses as arguments of wallets' methods. */
+/** Addresses as arguments of wallet methods. */
 import { decodeDestination } from '../../../../script/address.js';
 import { destinationKey } from '../../../../wallet/destinationKey.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 
-/** The `destinationKey` of an address; `message` is for what is none. */
+/** The `destinationKey` of an address; `message` is the error for an invalid address. */
 export function addressKey(
   { prefixes }: Wallet,
   address: string,

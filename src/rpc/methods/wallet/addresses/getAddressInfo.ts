@@ -1,4 +1,4 @@
-/** `getaddressinfo`: what the wallet knows of an address. Source: lbrycrd wallet/rpcwallet.cpp `DescribeWalletAddressVisitor`. */
+/** `getaddressinfo`: the wallet's data about an address. Source: lbrycrd wallet/rpcwallet.cpp `DescribeWalletAddressVisitor`. */
 import { COMPRESSED_KEY_SIZE } from '../../../../crypto/ecdsaEncoding.js';
 import { hash160, ripemd160 } from '../../../../crypto/hash.js';
 import { decodeDestination, encodeDestination } from '../../../../script/address.js';
@@ -21,7 +21,7 @@ import { t, type SchemaFields } from '../../../../schema/schema.js';
 import { describeDestination } from '../../util/validateAddress.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** What is reported about an address, embedded ones too. */
+/** The fields of an address, also of embedded ones. */
 const DETAILS: SchemaFields = {
   isscript: t.optional(t.bool('whether the key is a script'), 'but for unknown witness versions'),
   iswitness: t.bool('whether the address is a witness address'),
@@ -73,7 +73,7 @@ function describeScript(wallet: Wallet, script: Bytes, withAddresses: boolean): 
   return fields;
 }
 
-/** What the wallet knows of the key or script that an address stands for. */
+/** The wallet's data about the key or script of an address. */
 function describe(wallet: Wallet, destination: Destination, withAddresses: boolean): Fields {
   const { keyring } = wallet;
   switch (destination.type) {

@@ -1,4 +1,4 @@
-/** `getrawchangeaddress`: an address for the change of transactions made by hand. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `getrawchangeaddress`: a new change address for manually created transactions. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { newAddress } from '../../../../wallet/keys/newAddress.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';

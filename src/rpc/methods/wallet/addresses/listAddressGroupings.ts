@@ -1,4 +1,7 @@
-/** `listaddressgroupings`: addresses that the chain shows to have one owner. Source: lbrycrd wallet/rpcwallet.cpp. */
+/**
+ * `listaddressgroupings`: groups of addresses with a common owner, as revealed by the chain. Source: lbrycrd
+ * wallet/rpcwallet.cpp.
+ */
 import { encodeDestination } from '../../../../script/address.js';
 import { coins } from '../../../../util/json/json.js';
 import { jsonArray, type JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -12,7 +15,7 @@ import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** Lists of the address, its balance and, where it has one, its label. */
+/** Each member lists the address, its balance and, if it has one, its label. */
 const MEMBER = t.union([
   {
     when: 'for an address in the address book',

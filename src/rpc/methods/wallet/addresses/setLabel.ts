@@ -1,4 +1,4 @@
-/** `setlabel` and `setaccount`: what an address is called. Source: lbrycrd wallet/rpcwallet.cpp `setlabel`. */
+/** `setlabel` and `setaccount`: sets the label of an address. Source: lbrycrd wallet/rpcwallet.cpp `setlabel`. */
 import { MINE } from '../../../../wallet/keys/isMine.js';
 import { destinationFlags } from '../../../../wallet/listing/amounts.js';
 import { labelAddress } from '../../../../wallet/listing/labelAddress.js';
@@ -69,7 +69,7 @@ export const setAccount = defineMethod({
   async run(ctx, args) {
     const { wallet, address, isMine, oldLabel } = await setName(ctx, args.address, args.account);
     if (!isMine || oldLabel === args.account) return null;
-    // The old account must not continue showing an address that is not its own any more.
+    // The old account must not continue to show an address that no longer belongs to it.
     const current = await labelAddress(wallet, oldLabel);
     if (current === null) throw ranOut();
     if (current === address && (await labelAddress(wallet, oldLabel, { isNew: true })) === null)

@@ -1,4 +1,4 @@
-/** `abandonclaim` and `abandonsupport`: a claim or a support ended. */
+/** `abandonclaim` and `abandonsupport`: ends a claim or a support. */
 import type { StakeKind } from '../../../../wallet/claims/ownStake.js';
 import { abandonStake } from '../../../../wallet/claims/stakes.js';
 import { hashToHex, type Bytes } from '../../../../util/bytes.js';
@@ -26,7 +26,8 @@ async function abandon(
   const wallet = walletOf(ctx);
   const entry = ownTransaction(wallet, txid);
   requireStakeKeys(wallet, entry, kind);
-  // The reference takes any text for an address, and sends to no one what is none.
+  // The reference accepts any text as an address, and with an invalid one the payment has no recipient. Here it is
+  // rejected.
   const script = scriptOfAddress(wallet, address, 'Invalid address');
   return hashToHex(await spending(() => abandonStake(wallet, entry, kind, script)));
 }

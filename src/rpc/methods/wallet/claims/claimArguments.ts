@@ -1,4 +1,4 @@
-/** Values, destinations and transactions of claims as arguments. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** Claim values, destinations and transactions as arguments. Source: lbrycrd wallet/rpcwallet.cpp. */
 import type { Entry } from '../../../../wallet/ledger/entry.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { isHex, type Bytes } from '../../../../util/bytes.js';

@@ -44,7 +44,7 @@ export const claimName = defineMethod({
     const wallet = walletOf(ctx);
     const bytes = valueBytes(value);
     const valueSat = amount();
-    // lbrycrd claims it without a word.
+    // lbrycrd accepts the empty name without a warning.
     if (ctx.profile === 'documented' && !force() && name === '')
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, EMPTY_NAME);
     requireUnlocked(wallet);

@@ -1,4 +1,4 @@
-/** `listnameclaims`: the claims and supports that the wallet made. */
+/** `listnameclaims`: the claims and supports that the wallet created. */
 import { encodeDestination } from '../../../../script/address.js';
 import { extractDestination } from '../../../../script/standard.js';
 import { nameTransactions, type NameTransaction } from '../../../../wallet/claims/nameTransactions.js';
@@ -94,7 +94,7 @@ function expiration({ node, followedHeight }: Wallet, madeAt: number): Answer {
   };
 }
 
-/** `inDocumented`: of updates too; the reference tells nothing of them. */
+/** `inDocumented`: includes updates; the reference returns no trie data for them. */
 async function trieAnswer(wallet: Wallet, item: NameTransaction, inDocumented: boolean): Promise<Answer> {
   const { entry, n, kind, name, isSpent } = item;
   const answer: Answer = { 'is spent': isSpent };

@@ -1,4 +1,7 @@
-/** That a transaction holds a claim or support of the wallet (−1), and that the wallet is unlocked. The reference asks in this order. */
+/**
+ * Checks that a transaction has a claim or support of the wallet (error −1), and that the wallet is unlocked. The reference
+ * checks in this order.
+ */
 import { noStakeMessage, ownStake } from '../../../../wallet/claims/ownStake.js';
 import type { Entry } from '../../../../wallet/ledger/entry.js';
 import type { Wallet } from '../../../../wallet/wallet.js';

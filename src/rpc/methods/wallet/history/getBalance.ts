@@ -1,4 +1,4 @@
-/** `getbalance`: what can be spent. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `getbalance`: the spendable balance. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { coins } from '../../../../util/json/json.js';
 import { balance } from '../../../../wallet/ledger/balances.js';
 import { legacyBalanceSat } from '../../../../wallet/listing/accountBalances.js';

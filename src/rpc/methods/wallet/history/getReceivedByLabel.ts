@@ -1,4 +1,7 @@
-/** `getreceivedbylabel` and `getreceivedbyaccount`: what came to the addresses with a label. Source: lbrycrd wallet/rpcwallet.cpp. */
+/**
+ * `getreceivedbylabel` and `getreceivedbyaccount`: the total amount received by the addresses with a label. Source: lbrycrd
+ * wallet/rpcwallet.cpp.
+ */
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
 import { ofOneState } from '../../../../wallet/listing/oneState.js';

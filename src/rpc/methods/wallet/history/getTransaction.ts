@@ -1,4 +1,4 @@
-/** `gettransaction`: all about a transaction of the wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `gettransaction`: details of a wallet transaction. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { coins } from '../../../../util/json/json.js';
 import { creditSat } from '../../../../wallet/listing/amounts.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';

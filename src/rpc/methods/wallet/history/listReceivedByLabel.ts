@@ -1,4 +1,7 @@
-/** `listreceivedbylabel` and `listreceivedbyaccount`: what came to each label. Source: lbrycrd wallet/rpcwallet.cpp `ListReceived`. */
+/**
+ * `listreceivedbylabel` and `listreceivedbyaccount`: the amounts received, by label. Source: lbrycrd wallet/rpcwallet.cpp
+ * `ListReceived`.
+ */
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
 import { ofOneState } from '../../../../wallet/listing/oneState.js';

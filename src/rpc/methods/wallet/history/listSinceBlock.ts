@@ -1,4 +1,4 @@
-/** `listsinceblock`: what happened since a block. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `listsinceblock`: wallet transactions since a block. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { txidAt } from '../../../../primitives/blockView.js';
 import { hashToHex, toLatin1 } from '../../../../util/bytes.js';
@@ -17,7 +17,7 @@ import { ACCOUNTS } from '../addresses/accountsOption.js';
 import { filterOf, LISTED_TRANSACTION, transactionItems, WATCHED_PARAM } from './listedTransaction.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** Longer answers are made as they are sent. */
+/** Longer results are created while they are sent. */
 const ENTRIES_AT_ONCE = 256;
 const NO_HASH = Buffer.alloc(32);
 
@@ -80,7 +80,7 @@ function* itemsOf(wallet: Wallet, selection: Selection, entries: readonly Entry[
   }
 }
 
-/** Where the branch of a block leaves the active chain, and its blocks above that, the highest first. */
+/** The point where a block's branch leaves the active chain, and the branch's blocks above it, the highest first. */
 interface Branch {
   readonly forkHeight: number;
   readonly ids: readonly number[];

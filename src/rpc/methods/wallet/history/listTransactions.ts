@@ -1,4 +1,4 @@
-/** `listtransactions`: the latest that happened. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `listtransactions`: the latest wallet transactions. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { jsonArray, type JsonOut } from '../../../../util/json/jsonWrite.js';
 import { ofOneState } from '../../../../wallet/listing/oneState.js';
 import { recentPieces, type Piece } from '../../../../wallet/listing/recent.js';
@@ -18,7 +18,7 @@ import {
 } from './listedTransaction.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** Longer answers are made as they are sent. */
+/** Longer results are created while they are sent. */
 const PIECES_AT_ONCE = 256;
 
 export const listTransactions = defineMethod({

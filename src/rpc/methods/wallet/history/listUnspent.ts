@@ -1,4 +1,4 @@
-/** `listunspent`: what may be spent. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `listunspent`: spendable outputs. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { MAX_MONEY } from '../../../../consensus/limits.js';
 import { encodeDestination } from '../../../../script/address.js';
 import { extractDestination } from '../../../../script/standard.js';
@@ -23,9 +23,9 @@ import { ACCOUNTS } from '../addresses/accountsOption.js';
 import { addressKey } from '../addresses/addressOf.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** Addresses that are read between two pauses. */
+/** Addresses parsed between two pauses. */
 const ADDRESSES_AT_ONCE = 64;
-/** Coins that are described between two pauses. */
+/** Coins formatted between two pauses. */
 const COINS_AT_ONCE = 64;
 
 export const listUnspent = defineMethod({
@@ -94,7 +94,8 @@ export const listUnspent = defineMethod({
     const wallet = walletOf(ctx);
     const wanted = await inSlices(readAddresses(wallet, addresses ?? []));
     const limits = readOptions(query_options);
-    // Limits count before addresses do, as in the reference: without any, what pays elsewhere need not be looked at.
+    // Limits are applied before the address filter, as in the reference: without limits, outputs to other addresses can be
+    // skipped.
     const isLimited = limits.enoughSat !== null || limits.enoughCoins !== null;
     const query: CoinQuery = {
       control: null,
@@ -111,7 +112,7 @@ export const listUnspent = defineMethod({
   },
 });
 
-/** The `destinationKey`s of the addresses; null without any. */
+/** The `destinationKey`s of the addresses; null if none are given. */
 function* readAddresses(wallet: Wallet, addresses: readonly JsonValue[]): Slices<ReadonlySet<string> | null> {
   const wanted = new Set<string>();
   for (const [n, value] of addresses.entries()) {
@@ -140,13 +141,13 @@ function readOptions(
   return {
     minValueSat,
     maxValueSat,
-    // All the money there is means no limit.
+    // An amount equal to all money means no limit.
     enoughSat: sumSat === MAX_MONEY ? null : sumSat,
     enoughCoins: most === 0n ? null : Number(most),
   };
 }
 
-/** What goes away between two slices is left out. */
+/** Coins that are spent between two slices are omitted. */
 function* describeAll(
   wallet: Wallet,
   query: CoinQuery,

@@ -1,5 +1,5 @@
 /**
- * Transactions of a wallet in answers: what is said of one as a whole, and of each output that is listed. Source: lbrycrd
+ * Wallet transactions in results: the fields of a whole transaction, and of each listed output. Source: lbrycrd
  * wallet/rpcwallet.cpp `WalletTxToJSON`, `ListTransactions`, `AcentryToJSON`.
  */
 import { signalsReplacement } from '../../../../mempool/replacement.js';
@@ -22,7 +22,7 @@ import { t, type Schema, type SchemaFields } from '../../../../schema/schema.js'
 
 type Fields = Record<string, JsonOut>;
 
-/** `MINE` flags of what counts, from an argument `include_watchonly`. */
+/** The `MINE` flags to include, from an argument `include_watchonly`. */
 export const filterOf = (withWatched: boolean): number => (withWatched ? MINE_ALL : MINE.spendable);
 
 export const WATCHED_PARAM = {
@@ -34,7 +34,7 @@ export const WATCHED_PARAM = {
 
 const CATEGORIES = ['send', 'receive', 'generate', 'immature', 'orphan', 'move'];
 
-/** What is said of a transaction as a whole. */
+/** The fields of a whole transaction. */
 export const TRANSACTION_FIELDS: SchemaFields = {
   confirmations: t.int('the number of confirmations, below 0 for those of a block that it conflicts with'),
   generated: t.optional(t.bool('that it was mined'), 'when it is a coinbase'),
@@ -56,7 +56,7 @@ export const TRANSACTION_FIELDS: SchemaFields = {
   replaced_by_txid: t.optional(t.hash('the transaction that replaces it'), 'after bumpfee'),
 };
 
-/** What is said of an output, before and behind the fields of the transaction. */
+/** The fields of an output, before and after those of the transaction. */
 const ITEM_FIELDS: SchemaFields = {
   involvesWatchonly: t.optional(
     t.bool('that an address which is only watched has part in it'),
@@ -75,7 +75,7 @@ const ABANDONED_FIELD: SchemaFields = {
   abandoned: t.optional(t.bool('whether the wallet does not wait for it any more'), 'for "send"'),
 };
 
-/** Notes are the owner's: there may be others. */
+/** An open object, since notes are set by the owner and may have other keys. */
 export const LISTED_TRANSACTION: Schema = t.named(
   'WalletTransactionItem',
   t.openObject({ ...ITEM_FIELDS, ...TRANSACTION_FIELDS, ...ABANDONED_FIELD }),
@@ -92,7 +92,7 @@ export const LISTED_MOVE: Schema = t.object({
   comment: t.str('what it is for'),
 });
 
-/** The reference names the fields of a transaction in this order. */
+/** The fields of a transaction, in the reference's order. */
 export function transactionFields(wallet: Wallet, entry: Entry, { tx }: TxRecord): Fields {
   const { ledger, node } = wallet;
   const depth = ledger.depth(entry);
@@ -123,7 +123,7 @@ function replaceable({ node: { mempool } }: Wallet, txid: Buffer, tx: TxRecord['
   return mempool.isReplaceable(txid) ? 'yes' : 'no';
 }
 
-/** The items of a transaction: what was sent, then what came in. `isLong`: with the fields of the transaction. */
+/** The items of a transaction: sent amounts, then received ones. `isLong`: includes the fields of the transaction. */
 export function transactionItems(
   wallet: Wallet,
   selection: Selection,

@@ -1,4 +1,4 @@
-/** `abortrescan`: ends the rescan that is under way. Source: lbrycrd wallet/rpcdump.cpp. */
+/** `abortrescan`: cancels the rescan in progress. Source: lbrycrd wallet/rpcdump.cpp. */
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import { walletOf } from '../wallets/walletOf.js';

@@ -1,4 +1,7 @@
-/** `addmultisigaddress`: an address that several keys spend together. Source: lbrycrd wallet/rpcwallet.cpp, rpc/util.cpp. */
+/**
+ * `addmultisigaddress`: adds an address that needs signatures of several keys. Source: lbrycrd wallet/rpcwallet.cpp,
+ * rpc/util.cpp.
+ */
 import { COMPRESSED_KEY_SIZE, UNCOMPRESSED_KEY_SIZE } from '../../../../crypto/ecdsaEncoding.js';
 import { decodeDestination, encodeDestination } from '../../../../script/address.js';
 import { ecdsaBackend } from '../../../../crypto/ecdsa.js';
@@ -17,7 +20,7 @@ import { walletOf } from '../wallets/walletOf.js';
 
 const KEY_DIGITS = [COMPRESSED_KEY_SIZE * 2, UNCOMPRESSED_KEY_SIZE * 2];
 
-/** Public key from hex, or of an address in the wallet. Source: `HexToPubKey`, `AddrToPubKey`. */
+/** A public key from hex, or the key of an address in the wallet. Source: `HexToPubKey`, `AddrToPubKey`. */
 function publicKeyFor({ keyring, prefixes }: Wallet, text: string): Bytes {
   const fail = (message: string, code: number = RPC_ERROR.INVALID_ADDRESS_OR_KEY): never => {
     throw rpcError(code, message);

@@ -1,4 +1,4 @@
-/** `addtimelockedaddress`: an address that cannot be spent before a time. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `addtimelockedaddress`: adds an address that cannot be spent before a given time. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { decodeDestination, encodeDestination } from '../../../../script/address.js';
 import { OP } from '../../../../script/opcodes.js';
 import { pushData } from '../../../../script/script.js';
@@ -48,7 +48,7 @@ export const addTimelockedAddress = defineMethod({
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Invalid LBRY address: ${address}`);
     }
     const type = addressTypeOf(address_type, wallet.options.addressType);
-    // The number is always pushed as bytes, small ones too.
+    // The number is always pushed as bytes, even if it is small.
     const script = Buffer.concat([
       pushData(encodeScriptNumber(timelock)),
       Buffer.of(OP.OP_CHECKLOCKTIMEVERIFY, OP.OP_DROP),

@@ -19,7 +19,7 @@ import { walletOf } from '../wallets/walletOf.js';
 
 interface Program {
   readonly destination: Destination;
-  /** The address was that of a witness program already. */
+  /** Whether the address already was that of a witness program. */
   readonly isWitness: boolean;
 }
 

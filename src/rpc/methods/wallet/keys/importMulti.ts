@@ -1,4 +1,4 @@
-/** `importmulti`: takes in keys, addresses and scripts, and rescans once for all. Source: lbrycrd wallet/rpcdump.cpp. */
+/** `importmulti`: imports keys, addresses and scripts, with one rescan for all. Source: lbrycrd wallet/rpcdump.cpp. */
 import { yieldIfDue } from '../../../../scheduler/yield.js';
 import { isJsonNumber, JsonObject, jsonTypeName, type JsonValue } from '../../../../util/json/json.js';
 import { jsonArray, type JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -17,7 +17,7 @@ import { importFailure } from './importing.js';
 import { scanSince, withScanTurn } from './rescanning.js';
 import { requireUnlocked, walletOf } from '../wallets/walletOf.js';
 
-/** Keys that are no time are as old as the chain. */
+/** Timestamp used when none is known: as old as the chain. */
 const OLDEST_SEC = 1;
 
 /** Source: `GetImportTimestamp`. */
@@ -32,7 +32,7 @@ function timeOf(request: JsonValue, nowSec: number): number {
   );
 }
 
-/** The times of all requests. */
+/** The timestamps of all requests. */
 function* timesOf(requests: readonly JsonValue[], nowSec: number): Slices<number[]> {
   const times: number[] = [];
   for (const request of requests) {
@@ -42,7 +42,7 @@ function* timesOf(requests: readonly JsonValue[], nowSec: number): Slices<number
   return times;
 }
 
-/** What a request says; throws where a part is of another kind than it must be. */
+/** Parses a request; throws if a part has the wrong type. */
 function readRequest(request: JsonObject, timeSec: number): ImportRequest {
   const output = request.get('scriptPubKey');
   const address = output instanceof JsonObject ? output.get('address') : undefined;
@@ -78,7 +78,7 @@ function importOne(
     read = readRequest(request, timeSec);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    // A part of the wrong JSON type; the reference says no more of it.
+    // A part has the wrong JSON type; the reference gives no details.
     if (error.code !== RPC_ERROR.MISC_ERROR) return error;
     return rpcError(RPC_ERROR.MISC_ERROR, 'Missing required fields');
   }
@@ -102,7 +102,7 @@ function unscanned(timeSec: number, scannedFromSec: number): RpcError {
   );
 }
 
-/** What became of this many requests, by their errors; made while it is written. */
+/** The results of this many requests, from their errors; created while it is written. */
 function answerOf(count: number, errorAt: (n: number) => RpcError | null): JsonOut {
   function* answers(): Generator<JsonOut> {
     for (let n = 0; n < count; n++) {
@@ -176,7 +176,7 @@ export const importMulti = defineMethod({
         lowestSec = Math.min(lowestSec, timeSec);
         const pause = yieldIfDue(since);
         if (typeof pause === 'number') continue;
-        // What has changed in memory goes to disk before others have their turn.
+        // Changes in memory are written to disk before the event loop runs.
         await wallet.write(batch, { isLast: false });
         batch = new WalletBatch();
         since = await pause;

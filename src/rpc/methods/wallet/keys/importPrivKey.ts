@@ -1,4 +1,4 @@
-/** `importprivkey`: takes a private key in. Source: lbrycrd wallet/rpcdump.cpp. */
+/** `importprivkey`: imports a private key. Source: lbrycrd wallet/rpcdump.cpp. */
 import { decodeSecret } from '../../../../script/wif.js';
 import { importPrivateKey } from '../../../../wallet/transfer/imports.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';

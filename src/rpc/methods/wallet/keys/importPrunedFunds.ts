@@ -1,4 +1,4 @@
-/** `importprunedfunds`: takes in a transaction that a proof puts into a block. Source: lbrycrd wallet/rpcdump.cpp. */
+/** `importprunedfunds`: imports a transaction with a proof that it is in a block. Source: lbrycrd wallet/rpcdump.cpp. */
 import { provedTransactions } from '../../../../consensus/partialMerkleTree.js';
 import { headerHash } from '../../../../primitives/header.js';
 import { txid } from '../../../../primitives/transaction.js';

@@ -1,4 +1,4 @@
-/** `importpubkey`: watches what pays to a public key. Source: lbrycrd wallet/rpcdump.cpp. */
+/** `importpubkey`: watches payments to a public key. Source: lbrycrd wallet/rpcdump.cpp. */
 import { ecdsaBackend } from '../../../../crypto/ecdsa.js';
 import { fromHex, isHex } from '../../../../util/bytes.js';
 import { importPublicKey } from '../../../../wallet/transfer/imports.js';

@@ -1,4 +1,4 @@
-/** How imports change a wallet, and what they fail with. */
+/** Imports into a wallet, and their errors. */
 import type { WalletBatch } from '../../../../wallet/store/records.js';
 import { ImportError } from '../../../../wallet/transfer/imports.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
@@ -10,19 +10,19 @@ const CODES: Readonly<Record<ImportError['kind'], number>> = {
   wallet: RPC_ERROR.WALLET_ERROR,
 };
 
-/** The answer that says why something was not taken in; anything else is thrown on. */
+/** The error for a failed import; other errors are rethrown. */
 export function importFailure(error: unknown): RpcError {
   if (error instanceof ImportError) return rpcError(CODES[error.kind], error.message);
   throw error;
 }
 
-/** Runs an import. It is on disk when it resolves, and transactions that are known are seen with new eyes. */
+/** Runs an import. When it resolves, the import is on disk, and known transactions have been re-evaluated. */
 export async function runImport<T>(wallet: Wallet, task: (batch: WalletBatch) => T): Promise<T> {
   const outcome = await wallet.change((batch): { value: T } | { error: unknown } => {
     try {
       return { value: task(batch) };
     } catch (error) {
-      // What was done before stays, as in the reference.
+      // Earlier parts remain imported, as in the reference.
       return { error };
     }
   });

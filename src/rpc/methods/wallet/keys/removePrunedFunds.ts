@@ -1,4 +1,4 @@
-/** `removeprunedfunds`: forgets a transaction. Source: lbrycrd wallet/rpcdump.cpp. */
+/** `removeprunedfunds`: removes a transaction from the wallet. Source: lbrycrd wallet/rpcdump.cpp. */
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';

@@ -1,4 +1,4 @@
-/** `rescanblockchain`: looks through blocks for transactions of the wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `rescanblockchain`: scans blocks for transactions of the wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { rescanBlocks } from '../../../../wallet/scan/rescan.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { defineMethod } from '../../../declare/method.js';
@@ -49,7 +49,7 @@ export const rescanBlockchain = defineMethod({
           RPC_ERROR.MISC_ERROR,
           `Can't rescan from height ${start_height}: the node was started from a snapshot of block ${behind}, and the blocks up to it are not validated yet. Rescan from height ${behind + 1}, or wait.`,
         );
-      // Blocks are pruned from below.
+      // Blocks are pruned from the lowest height up.
       if (ctx.services.pruner !== null && !chain.hasBlock(start_height)) {
         fail(
           RPC_ERROR.MISC_ERROR,

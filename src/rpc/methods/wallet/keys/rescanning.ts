@@ -1,4 +1,4 @@
-/** Rescans as calls ask for them, and how those fail. Source: lbrycrd wallet/rpcdump.cpp `RescanWallet`. */
+/** Rescans requested by calls, and their errors. Source: lbrycrd wallet/rpcdump.cpp `RescanWallet`. */
 import { reacceptTransactions } from '../../../../wallet/spending/broadcasting.js';
 import { rescanFromTime, type TimeScanEnd } from '../../../../wallet/scan/rescan.js';
 import type { ScanTurn } from '../../../../wallet/scan/scans.js';
@@ -6,7 +6,10 @@ import type { Wallet } from '../../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import type { RpcContext } from '../../../declare/method.js';
 
-/** Runs a task while no other may scan the wallet; -4 while another does. With `wanted` false without further ado. */
+/**
+ * Runs a task while no other task may scan the wallet; throws error -4 while another does. With `wanted` false the task runs
+ * without this check.
+ */
 export async function withScanTurn<T>(
   { scans }: Wallet,
   wanted: boolean,
@@ -24,13 +27,13 @@ export async function withScanTurn<T>(
   }
 }
 
-/** -4 where a node that prunes is asked for a rescan. */
+/** Throws error -4 when a rescan is requested on a pruning node. */
 export function refusePruned({ services }: RpcContext, wanted: boolean): void {
   if (wanted && services.pruner !== null)
     throw rpcError(RPC_ERROR.WALLET_ERROR, 'Rescan is disabled in pruned mode');
 }
 
-/** Looks from a time on; the call is in no one's way meanwhile. */
+/** Scans from a time on; other calls are not blocked during the scan. */
 export async function scanSince(
   ctx: RpcContext,
   wallet: Wallet,
@@ -42,7 +45,7 @@ export async function scanSince(
   return end;
 }
 
-/** The same where all blocks must have been there. */
+/** The same, but fails if blocks are missing. */
 export async function rescanSince(
   ctx: RpcContext,
   wallet: Wallet,
@@ -58,7 +61,7 @@ export async function rescanSince(
   }
 }
 
-/** After something that is watched came in: all of the chain, then what waits to the mempool. */
+/** After a watched item was imported: scans the whole chain, then submits unconfirmed transactions to the mempool. */
 export async function rescanWatched(ctx: RpcContext, wallet: Wallet, turn: ScanTurn | null): Promise<void> {
   if (turn === null) return;
   await rescanSince(ctx, wallet, turn, 0);

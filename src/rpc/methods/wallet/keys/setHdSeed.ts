@@ -1,4 +1,4 @@
-/** `sethdseed`: another seed for the keys to come. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `sethdseed`: sets another seed for future keys. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { decodeSecret } from '../../../../script/wif.js';
 import { hasSecret, setNewSeed } from '../../../../wallet/keys/newSeed.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';

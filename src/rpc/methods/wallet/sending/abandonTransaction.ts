@@ -1,4 +1,4 @@
-/** `abandontransaction`: gives a transaction up that does not get into a block. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `abandontransaction`: abandons a transaction that is not confirmed. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';

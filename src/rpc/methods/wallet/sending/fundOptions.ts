@@ -1,4 +1,4 @@
-/** How a transaction is to be funded, as callers say it, and the funding. Source: lbrycrd wallet/rpcwallet.cpp `FundTransaction`. */
+/** Funding options as given by callers, and the funding itself. Source: lbrycrd wallet/rpcwallet.cpp `FundTransaction`. */
 import type { Transaction } from '../../../../primitives/transaction.js';
 import { isOutputType } from '../../../../signing/outputType.js';
 import { JsonObject, jsonTypeName, type JsonValue } from '../../../../util/json/json.js';
@@ -47,7 +47,7 @@ interface FundOptions {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A boolean is what older callers say for `includeWatching`. */
+/** Older callers pass a boolean, which means `includeWatching`. */
 function readOptions(wallet: Wallet, options: JsonValue | undefined): FundOptions {
   const control: Partial<Mutable<CoinControl>> = {};
   if (options === undefined || options === null || typeof options === 'boolean') {
@@ -99,7 +99,7 @@ function readOptions(wallet: Wallet, options: JsonValue | undefined): FundOption
   return { control, changePosition, subtractsFrom, locksCoins };
 }
 
-/** Indexes of outputs, below this count. */
+/** Parses indexes of outputs, which must be below this count. */
 function* readPositions(values: readonly JsonValue[], count: number): Slices<Set<number>> {
   const positions = new Set<number>();
   for (const value of values) {
@@ -113,7 +113,7 @@ function* readPositions(values: readonly JsonValue[], count: number): Slices<Set
   return positions;
 }
 
-/** Adds inputs and change as the options say. */
+/** Adds inputs and change according to the options. */
 export async function fundByOptions(
   wallet: Wallet,
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** `listlockunspent`: outputs that are kept from being spent. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `listlockunspent`: outputs that are locked against spending. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { fromLatin1, hashToHex } from '../../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../../util/json/jsonWrite.js';
 import { outputNumber, txKeyOf } from '../../../../wallet/ledger/entry.js';
@@ -18,7 +18,7 @@ export const listLockUnspent = defineMethod({
   run: (ctx) => jsonArray(outputs([...walletOf(ctx).lockedOutputs])),
 });
 
-/** By the bytes of their ids in wire order, as the reference has them. */
+/** Sorted by the bytes of their txids in wire order, as in the reference. */
 function* outputs(keys: string[]): Generator<JsonOut> {
   const ordered = keys.sort((a, b) => {
     const [first, second] = [txKeyOf(a), txKeyOf(b)];

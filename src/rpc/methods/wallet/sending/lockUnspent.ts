@@ -1,4 +1,4 @@
-/** `lockunspent`: keeps outputs from being spent. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `lockunspent`: locks outputs against spending, or unlocks them. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { hashFromHex, isHex } from '../../../../util/bytes.js';
 import type { JsonValue } from '../../../../util/json/json.js';
 import { yieldIfDue } from '../../../../scheduler/yield.js';

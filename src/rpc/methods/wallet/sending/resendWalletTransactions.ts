@@ -1,4 +1,4 @@
-/** `resendwallettransactions`: announces what waits at once. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `resendwallettransactions`: announces unconfirmed transactions immediately. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { hashToHex } from '../../../../util/bytes.js';
 import { resendBefore } from '../../../../wallet/spending/broadcasting.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';

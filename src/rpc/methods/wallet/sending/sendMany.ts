@@ -70,7 +70,7 @@ export const sendMany = defineMethod({
       const who = hasAccounts ? 'Account' : 'Wallet';
       throw rpcError(RPC_ERROR.WALLET_INSUFFICIENT_FUNDS, `${who} has insufficient funds`);
     }
-    // The order in which they were said does not matter.
+    // The order of the arguments does not matter.
     shuffle(recipients, new FastChance());
     const own = { notes: commentNotes(comment, ''), fromAccount: account };
     try {
@@ -101,7 +101,7 @@ async function readRecipients(
     }
     seen.set(name, true);
     const valueSat = requirePayment(parseAmount(amount));
-    // Read only where there is a caller to be paid, as the reference does.
+    // Parsed only if there is at least one recipient, as in the reference.
     if (!hasPayers) {
       for (const payer of subtractFeeFrom) {
         payers.set(getString(payer), true);

@@ -8,12 +8,12 @@ import { t } from '../../../../schema/schema.js';
 import { COMMENT_PARAMS, FEE_PARAMS, feeControl, scriptOfAddress, spending } from './spendArguments.js';
 import { requireUnlocked, walletOf } from '../wallets/walletOf.js';
 
-/** Notes on a transaction, without those that say nothing. */
+/** Notes on a transaction, without empty ones. */
 export function commentNotes(comment: string, to: string): ReadonlyMap<string, string> {
   return new Map(Object.entries({ comment, to }).filter(([, text]) => text !== ''));
 }
 
-/** −3 for what is not a payment. */
+/** Throws error −3 for an amount that is not positive. */
 export function requirePayment(amountSat: bigint): bigint {
   if (amountSat <= 0n) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Invalid amount for send');
   return amountSat;

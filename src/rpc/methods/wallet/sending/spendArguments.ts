@@ -1,4 +1,4 @@
-/** What methods that spend share: how fees and options are said, and what spending refuses. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** Shared code of methods that spend: fee options, other options, and errors. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { decodeDestination } from '../../../../script/address.js';
 import { scriptForDestination } from '../../../../script/standard.js';
 import type { JsonObject } from '../../../../util/json/json.js';
@@ -8,7 +8,7 @@ import { SPEND_ERROR, SpendError } from '../../../../wallet/spending/spendError.
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 
-/** What the owner notes of a payment. */
+/** The owner's notes on a payment. */
 export const COMMENT_PARAMS = [
   {
     name: 'comment',
@@ -59,7 +59,7 @@ export function feeModeOf(name: string): FeeMode {
   return mode;
 }
 
-/** The arguments `FEE_PARAMS` as coin control says them. */
+/** The arguments `FEE_PARAMS` as coin control options. */
 export function feeControl(wallet: Wallet, { replaceable, conf_target, estimate_mode }: FeeArgs) {
   return {
     signalsReplacement: replaceable ?? null,
@@ -68,7 +68,7 @@ export function feeControl(wallet: Wallet, { replaceable, conf_target, estimate_
   } as const;
 }
 
-/** The script that pays to an address; −5 with `message` for what is none. */
+/** The script that pays to an address; throws error −5 with `message` for an invalid address. */
 export function scriptOfAddress({ prefixes }: Wallet, address: string, message: string): Buffer {
   const destination = decodeDestination(address, prefixes);
   if (destination === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
@@ -76,8 +76,8 @@ export function scriptOfAddress({ prefixes }: Wallet, address: string, message: 
 }
 
 /**
- * The members of an object of options; −3 for one of another type (null for any, and a JSON null is as good as none) or of
- * another name. Source: `RPCTypeCheckObj`.
+ * Checks the members of an options object; throws error −3 for a wrong type (null allows any type, and a JSON null counts as
+ * absent) or an unknown name. Source: `RPCTypeCheckObj`.
  */
 export function checkOptions(
   object: JsonObject,
@@ -94,7 +94,7 @@ export function checkOptions(
   return (name) => object.get(name);
 }
 
-/** The same; each must exist. Further members are not looked at. */
+/** The same, but each member is required. Other members are ignored. */
 export function requireMembers(value: JsonObject, types: Readonly<Record<string, JsonTypeName>>): void {
   for (const name of Object.keys(types).sort()) {
     const got = jsonTypeName(value.get(name) ?? null);
@@ -104,7 +104,7 @@ export function requireMembers(value: JsonObject, types: Readonly<Record<string,
   }
 }
 
-/** Runs a task that spends; what it refuses is the answer. */
+/** Runs a spending task; its errors become RPC errors. */
 export async function spending<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();

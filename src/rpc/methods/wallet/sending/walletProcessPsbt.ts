@@ -1,4 +1,4 @@
-/** `walletprocesspsbt`: what the wallet knows of a PSBT, signatures among it. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `walletprocesspsbt`: adds the wallet's data and signatures to a PSBT. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { SIGHASH } from '../../../../script/sighash.js';
 import { parseSighashType } from '../../../../signing/sighashType.js';
 import { fillPsbt } from '../../../../wallet/spending/fillPsbt.js';
@@ -16,7 +16,7 @@ export const BIP32_DERIVS_PARAM = {
   description: 'Includes the BIP32 derivation paths for public keys that are known',
 } as const satisfies ParamDecl;
 
-/** Runs a task on a PSBT; what is wrong with that is the answer. */
+/** Runs a task on a PSBT; PSBT errors become RPC errors. */
 export async function filling<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();

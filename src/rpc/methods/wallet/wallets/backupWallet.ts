@@ -1,4 +1,7 @@
-/** `backupwallet`: a copy of the wallet as one file. Source: lbrycrd wallet/rpcwallet.cpp, wallet/db.cpp `BerkeleyDatabase::Backup`. */
+/**
+ * `backupwallet`: writes a copy of the wallet as one file. Source: lbrycrd wallet/rpcwallet.cpp, wallet/db.cpp
+ * `BerkeleyDatabase::Backup`.
+ */
 import { statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { diskFailureReason, EnvironmentError } from '../../../../util/text/environmentError.js';
@@ -33,7 +36,7 @@ export const backupWallet = defineMethod({
     const path = resolve(destination);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     const target = isFolder ? join(path, basename(file.path)) : path;
-    // Never over a wallet that is in use, this one or another: its keys would be gone.
+    // Never overwrites an open wallet, this one or another: its keys would be lost.
     if (wallets.keeps(target)) throw failure();
     const refusal = await refusalToReplace(target, keyring);
     if (refusal !== null) throw failure(`${target}: ${refusal}`);

@@ -1,4 +1,4 @@
-/** `createwallet`: makes a wallet and opens it. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `createwallet`: creates a wallet and opens it. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../../declare/method.js';
 import { OPENED_WALLET, openedWallet } from './openedWallet.js';
 import { walletsOf } from './walletOf.js';

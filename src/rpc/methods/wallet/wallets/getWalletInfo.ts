@@ -1,4 +1,4 @@
-/** `getwalletinfo`: how a wallet stands. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `getwalletinfo`: the state of a wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { balance, stakedSat } from '../../../../wallet/ledger/balances.js';
 import { coins } from '../../../../util/json/json.js';
 import { hashToHex } from '../../../../util/bytes.js';
@@ -90,7 +90,7 @@ function scanningOf({ scans }: Wallet): JsonOut {
   return { duration: durationSec, progress };
 }
 
-/** Now, where a pool is empty. Source: `GetOldestKeyPoolTime`. */
+/** The current time if a pool is empty. Source: `GetOldestKeyPoolTime`. */
 function oldestKeySec({ keypool, keys: { hasChangeChain }, node }: Wallet): number {
   const oldest = (pool: 'receive' | 'change'): number => keypool.oldestSec(pool) ?? node.nowSec();
   if (!hasChangeChain) return oldest('receive');

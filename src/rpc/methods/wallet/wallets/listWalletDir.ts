@@ -1,4 +1,4 @@
-/** `listwalletdir`: the wallets that are in the wallet folder. Source: Bitcoin Core 0.18 wallet/rpcwallet.cpp. */
+/** `listwalletdir`: the wallets in the wallet folder. Source: Bitcoin Core 0.18 wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import { walletsOf } from './walletOf.js';

@@ -1,4 +1,4 @@
-/** `listwallets`: the names of the wallets that are open. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `listwallets`: the names of the open wallets. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import { walletsOf } from './walletOf.js';

@@ -1,4 +1,4 @@
-/** `loadwallet`: opens a wallet that is there. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `loadwallet`: opens an existing wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../../declare/method.js';
 import { OPENED_WALLET, openedWallet } from './openedWallet.js';
 import { walletsOf } from './walletOf.js';

@@ -1,4 +1,4 @@
-/** What opening and making wallets answers, and how it fails. */
+/** Results and errors of opening and creating wallets. */
 import { WalletOpenError } from '../../../../wallet/walletOpener.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -20,11 +20,11 @@ export async function openedWallet(opening: Promise<Wallet>): Promise<JsonOut> {
   }
 }
 
-/** The error for a caller about a wallet that could not be opened; other errors as they are. */
+/** The RPC error for a wallet that could not be opened; other errors are returned unchanged. */
 export function openFailure(error: unknown): unknown {
   if (!(error instanceof WalletOpenError)) return error;
   if (error.kind === 'missing') return rpcError(RPC_ERROR.WALLET_NOT_FOUND, error.message);
-  // With what the reference's database throws for two files of one identity.
+  // With the error text of the reference's database for two files of one identity.
   if (error.kind === 'copy') return rpcError(RPC_ERROR.MISC_ERROR, error.message);
   const message =
     error.kind === 'exists' ? error.message : `Wallet file verification failed: ${error.message}`;

@@ -1,9 +1,9 @@
-/** Passphrases as callers give them. Of texts no one can wipe the memory; of the bytes made of them it is wiped. */
+/** Passphrases as callers give them. The memory of strings cannot be wiped; the bytes created from them are wiped. */
 import { passphraseBytes } from '../../../../wallet/encryption/passphrases.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 
-/** Runs a task with the bytes of a passphrase. An empty one answers `usage`. */
+/** Runs a task with the bytes of a passphrase. An empty passphrase gives the error `usage`. */
 export async function withPassphrase<T>(
   text: string,
   usage: string,
@@ -18,7 +18,7 @@ export async function withPassphrase<T>(
   }
 }
 
-/** Only encrypted wallets have one. */
+/** Throws unless the wallet is encrypted: other wallets have no passphrase. */
 export function requireEncrypted(wallet: Wallet, method: string): void {
   if (wallet.keyring.isEncrypted) return;
   throw rpcError(

@@ -1,4 +1,4 @@
-/** `walletlock`: private keys are locked away again. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `walletlock`: locks the private keys. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import { requireEncrypted } from './passphraseArgument.js';

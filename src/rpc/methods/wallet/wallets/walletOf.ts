@@ -1,10 +1,10 @@
-/** Which wallet a call is for. Source: lbrycrd wallet/rpcwallet.cpp `GetWalletForJSONRPCRequest`, `EnsureWalletIsAvailable`. */
+/** Finds the wallet of a call. Source: lbrycrd wallet/rpcwallet.cpp `GetWalletForJSONRPCRequest`, `EnsureWalletIsAvailable`. */
 import type { Wallet } from '../../../../wallet/wallet.js';
 import type { Wallets } from '../../../../wallet/wallets.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import type { RpcContext } from '../../../declare/method.js';
 
-/** The wallets of the node. Their methods are not there without any (`-disablewallet`). */
+/** The wallets of the node. Their methods do not exist without wallets (`-disablewallet`). */
 export function walletsOf({ services }: Pick<RpcContext, 'services'>): Wallets {
   if (services.wallets === null) throw rpcError(RPC_ERROR.METHOD_NOT_FOUND, 'Method not found');
   return services.wallets;

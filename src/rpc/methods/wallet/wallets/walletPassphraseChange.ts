@@ -1,4 +1,4 @@
-/** `walletpassphrasechange`: another passphrase in place of one. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `walletpassphrasechange`: changes the passphrase. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { changePassphrase } from '../../../../wallet/encryption/passphrases.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
