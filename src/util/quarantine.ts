@@ -29,6 +29,6 @@ export function quarantine(path: string, error: unknown, lost: string): string {
   const done =
     aside === null
       ? 'Move it away, or it will be found again at the next start.'
-      : `It now lies at ${aside}.`;
+      : `It is now at ${aside}.`;
   return `${path} cannot be used (${reason}). ${lost} ${done}`;
 }

@@ -138,6 +138,7 @@ describe.skipIf(!isInstalled('bash'))('completion in bash', () => {
 
   it('offers options and methods of the client', () => {
     expect(offered('lbcnode-cli', '-rpcc')).toEqual([
+      '-rpccert=',
       '-rpcclienttimeout=',
       '-rpcconnect=',
       '-rpccookiefile=',

@@ -84,7 +84,7 @@ describe('the operator receives', () => {
     world.pass(2 * HOUR, SPACING / 4);
     expect(world.told).toHaveLength(1);
     expect(world.watch.warning).toMatch(
-      /^Warning: [0-9]+ blocks .* Somebody may be mining against the network\.$/,
+      /^Warning: [0-9]+ blocks .* Another party may be mining against the network\.$/,
     );
   });
 
