@@ -83,10 +83,23 @@ describe('answers about claims while the chain moves', () => {
   }
 
   let moved = 0;
-  /** Goes to the branch whose lowest block is this one, and stays for some turns, each time for others. */
+  /**
+   * Moves from the branch with the lowest block `from` to the branch with the lowest block `to`. The blocks of the old branch
+   * are disconnected one by one. After each step answers get some turns of the event loop, a different number each time.
+   */
   async function goTo(from: number, to: number): Promise<void> {
-    await chain.opened.chain.invalidateBlock(from);
+    const { active } = chain.opened.chain.index;
+    let tip;
+    do {
+      tip = active.at(active.height);
+      await chain.opened.chain.invalidateBlock(tip);
+      await someTurns();
+    } while (tip !== from);
     await chain.opened.chain.reconsiderBlock(to);
+    await someTurns();
+  }
+
+  async function someTurns(): Promise<void> {
     for (let turn = moved++ % 64; turn > 0; turn--) await nextTurn();
   }
 
