@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 
-const dist = new URL('../../../dist/daemon', import.meta.url);
+const dist = new URL('../../../dist/daemon/', import.meta.url);
 const [
   { OpenLedger },
   { Wallets },

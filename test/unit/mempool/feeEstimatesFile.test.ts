@@ -13,7 +13,7 @@ import { FeeEstimator } from '../../../src/mempool/fees/feeEstimator.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 
 /** What the reference wrote after some hundred blocks, and what it answered before it stopped and after it read it. */
-const vectors = new URL('../../vectors/fees', import.meta.url);
+const vectors = new URL('../../vectors/fees/', import.meta.url);
 const written = gunzipSync(readFileSync(new URL('fee_estimates.dat.gz', vectors)));
 interface Recorded {
   smart: [target: number, conservative: boolean, ratePerKb: number, blocks: number][];
