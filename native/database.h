@@ -1,8 +1,8 @@
-// LevelDB as the node needs it: every table block and every log record is verified by its checksum before use, table files
-// are read instead of mapped, and rows are passed in packed form. Knows no Node-API.
+// Wrapper around LevelDB. It verifies the checksum of every table block and log record before use. It reads table files
+// instead of mapping them. Rows cross the interface in packed form. This file does not use Node-API.
 //
 // Packed rows: `u32 length of the key ‖ u32 length of the value, or 0xffffffff for a deletion ‖ key ‖ value`
-// (src/store/rows/rowRecords.ts). Packed values: `u32 length, or 0xffffffff where there is no row ‖ value`. Little endian.
+// (src/store/rows/rowRecords.ts). Packed values: `u32 length, or 0xffffffff for a missing row ‖ value`. Little endian.
 #pragma once
 
 #include <cstdint>

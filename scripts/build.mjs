@@ -103,9 +103,9 @@ async function bundle(next, program) {
 }
 
 /**
- * Builds the style sheet and the script of the explorer's pages: minified, with content hashes in their names, and a
- * manifest. Without the bundler's binary for this machine the style sheet is copied and there is no script; the pages work
- * without it.
+ * Builds the style sheet and the script of the explorer's pages, and a manifest. Both files are minified and have content
+ * hashes in their names. If the bundler has no binary for this machine, the function copies the style sheet and builds no
+ * script. The pages work without the script.
  */
 async function buildAssets(next) {
   const folder = join(next, 'explorer', 'assets');

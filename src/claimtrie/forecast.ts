@@ -17,11 +17,12 @@ import {
 import { expirationHeight, matchesNormalized } from './rules.js';
 import type { ClaimRules } from './types.js';
 
+/** In a takeover, `owner` is null if the name loses its owner, and `formerId` is empty if the name had no owner. */
 export type ForecastEvent =
   | { type: 'activation' | 'expiration'; height: number; item: Item }
   | { type: 'takeover'; height: number; owner: Owner | null; formerId: string };
 
-/** The claim that owns a name at that time; null when there is no owner any more. `formerId` is empty when there was none. */
+/** The claim that controls a name. */
 export type Owner = Pick<ActiveClaim, 'claimId' | 'point' | 'amount' | 'effective'>;
 
 export interface NameToCome {

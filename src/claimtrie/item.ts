@@ -37,7 +37,7 @@ export interface Item {
   rawName: string;
   /** Number among the items with the same name and `since`. */
   ordinal: number;
-  /** Created in the current block: there is no row yet. */
+  /** Whether the current block created the item. Such an item has no row in the database. */
   isNew: boolean;
 }
 

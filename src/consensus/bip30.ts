@@ -5,15 +5,15 @@
 import { equalBytes, type Bytes } from '../util/bytes.js';
 
 /**
- * From this height on, the height in an old coinbase of Bitcoin could repeat; the reference performs the check again from
- * here.
+ * First height at which a coinbase could repeat an old coinbase of Bitcoin. The reference performs the check again from
+ * this height.
  */
 const BIP34_IMPLIES_BIP30_LIMIT = 1_983_702;
 
 /**
- * `bip34BlockHash` is the id (wire order) of the ancestor at the network's `bip34Height`, or null when the parent is below
- * it. On main, block 1 is the expected one, so the check is skipped from block 2 to 1,983,701; on test and regtest it is
- * never skipped. Bitcoin's two excepted blocks do not exist on this chain, so there is no exception for them.
+ * Whether the BIP30 check applies to a block. `bip34BlockHash` is the id (wire order) of the ancestor at the network's
+ * `bip34Height`, or null if the parent is below that height. On main, block 1 has the expected id, so blocks 2 to 1,983,701
+ * skip the check. On test and regtest every block has the check. This chain does not have the two blocks that Bitcoin exempts.
  */
 export function enforcesBip30(
   height: number,

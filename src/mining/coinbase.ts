@@ -14,7 +14,7 @@ import { concatBytes, type Bytes } from '../util/bytes.js';
 export const WITNESS_RESERVED_VALUE: Bytes = new Uint8Array(32);
 const HASH_SIZE_BYTES = 32;
 
-/** The height (BIP34), then the extra nonce; 0 is a placeholder that a miner replaces. */
+/** Script with the height (BIP34) and the extra nonce. Miners replace an extra nonce of 0. */
 export function coinbaseScriptSig(height: number, extraNonce: number): Buffer {
   const nonce = extraNonce === 0 ? Buffer.of(OP.OP_0) : pushData(encodeScriptNumber(extraNonce));
   return concatBytes(pushNumber(height), nonce);

@@ -67,7 +67,7 @@ export class TemplateClaims {
   }
 }
 
-/** A block with a placeholder header. */
+/** Serializes the transactions as a block with a header of zeros. */
 function formatTransactions(transactions: readonly BlockCandidate[]): Buffer {
   const size = transactions.reduce((sum, tx) => sum + tx.bytes.length, HEAD_SIZE_BYTES);
   const writer = new Writer(size).raw(new Uint8Array(HEADER_SIZE_BYTES)).compactSize(transactions.length);

@@ -440,7 +440,7 @@ export class BlobStore {
     return { streams, blobs, bytes, changed };
   }
 
-  /** Null if the blob is no longer made on demand. */
+  /** Writes a blob that is made on demand. Resolves to the number of written bytes, or null if the original file cannot make it. */
   #restoreBlob(hash: string): Promise<number | null> {
     if (this.#isClosed) throw new Error('the daemon stops');
     return this.#queue.run(hash, async () => {
@@ -454,8 +454,8 @@ export class BlobStore {
   }
 
   /**
-   * Encrypts a piece of a file of one's own into a blob. It is kept when `kept` resolves, while the memory of the piece is free
-   * before.
+   * Encrypts a piece of a published file into a blob. The caller may reuse the memory of the piece when this resolves. The blob
+   * is stored when `kept` of the result resolves.
    */
   async encrypt(piece: Uint8Array, cipher: CipherKey): Promise<EncryptedBlob> {
     const { temporary, hash, length } = await this.#deps.threads.encrypt(this.#folder, piece, cipher);

@@ -3,7 +3,7 @@ import type { CipherKey } from './blobWork.js';
 import { BLOCK_BYTES, decryptBlocks, paddingOf } from './cipher.js';
 
 /** Verified bytes of a blob. `BlobParts` has those of a file. */
-export interface EncryptedBlob {
+export interface CipherSource {
   readonly lengthBytes: number;
   read(at: number, count: number): Promise<Uint8Array>;
   close(): Promise<void>;
@@ -17,7 +17,7 @@ export interface PlainBlob {
 }
 
 /** Bytes that are in memory. */
-export const bytesInMemory = (bytes: Uint8Array): EncryptedBlob & PlainBlob => ({
+export const bytesInMemory = (bytes: Uint8Array): CipherSource & PlainBlob => ({
   lengthBytes: bytes.length,
   read: (at, count) => Promise.resolve(bytes.subarray(at, at + count)),
   close: () => Promise.resolve(),
@@ -25,10 +25,10 @@ export const bytesInMemory = (bytes: Uint8Array): EncryptedBlob & PlainBlob => (
 
 class Decrypted implements PlainBlob {
   readonly lengthBytes: number;
-  readonly #blob: EncryptedBlob;
+  readonly #blob: CipherSource;
   readonly #cipher: CipherKey;
 
-  constructor(blob: EncryptedBlob, cipher: CipherKey, lengthBytes: number) {
+  constructor(blob: CipherSource, cipher: CipherKey, lengthBytes: number) {
     this.#blob = blob;
     this.#cipher = cipher;
     this.lengthBytes = lengthBytes;
@@ -58,7 +58,7 @@ class Decrypted implements PlainBlob {
  * The piece in a blob. With `isFull` its padding must be one byte, as in all but the last blob of a stream; that is checked when the
  * end of the piece is read. Else it is checked at once. Closes the blob and throws where length or padding is wrong.
  */
-export async function decrypted(blob: EncryptedBlob, cipher: CipherKey, isFull = false): Promise<PlainBlob> {
+export async function decrypted(blob: CipherSource, cipher: CipherKey, isFull = false): Promise<PlainBlob> {
   try {
     const { lengthBytes } = blob;
     if (lengthBytes === 0 || lengthBytes % BLOCK_BYTES !== 0) throw new Error('its length is wrong');

@@ -19,10 +19,10 @@ const TEXTS_A_SIZE = 8;
 const SD_HASH_SIZE = 48;
 const CLAIM_ID_SIZE = 20;
 const KEY_SIZE = 33;
-/** Placeholder byte for a hash or key: it occurs in no text. */
+/** Fills the bytes of a hash or key in a template. The byte occurs in no text. */
 const PLACE = 0xf5;
 
-/** A message with a placeholder for bytes that differ between claims. */
+/** A message, and the range of bytes in it that differ between claims. */
 interface Template {
   readonly message: Buffer;
   readonly at: number;

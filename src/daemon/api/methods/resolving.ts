@@ -100,7 +100,7 @@ const searchClaims = implement(claimSearch, async (context, args) => {
   };
 });
 
-/** Throws if there is no claim. */
+/** Finds the claim of a collection by its id or URL. Throws `Exception` if no claim matches. */
 async function collectionAt(
   { services: { resolver } }: DaemonContext,
   claimId: string | undefined,

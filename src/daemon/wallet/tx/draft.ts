@@ -66,7 +66,10 @@ const PUBLIC_KEY_SIZE = 33;
 const INPUT_FRAME_SIZE = 36 + 4;
 const VERSION_SIZE = 4;
 const LOCK_TIME_SIZE = 4;
-/** Placeholder hash. The fee of the change output is estimated with 32 bytes instead of 20. */
+/**
+ * Hash in the change output of a fee estimate. It has 32 bytes instead of 20, the size that the fee of a change output is
+ * calculated with.
+ */
 const ESTIMATED_CHANGE_HASH = Buffer.alloc(32);
 const TRANSACTION_VERSION = 1;
 /** Sequence number that enables the lock time. */

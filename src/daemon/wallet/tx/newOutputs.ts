@@ -28,7 +28,7 @@ export interface SigningChannel {
   readonly privateKey: Bytes;
 }
 
-/** Placeholder outpoint until the first input is selected. The signature has the same size for any outpoint. */
+/** Zero outpoint for the size estimate before inputs are selected. A signature has the same size for each outpoint. */
 const ANY_OUTPOINT = Buffer.alloc(36);
 const AMOUNT_SIZE = 8;
 
