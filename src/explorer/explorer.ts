@@ -13,14 +13,20 @@ import { hashToHex, toHex } from '../util/bytes.js';
 import { EnvironmentError } from '../util/text/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { projectFile } from '../util/project.js';
-import type {
-  ExplorerCounters,
-  ExplorerStart,
-  FromExplorer,
-  SyncState,
-  Tip,
-  ToExplorer,
+import { ThreadLink, type LinkItem } from '../threads/threadLink.js';
+import {
+  EXPLORER_ERRORS,
+  type ExplorerCalls,
+  type ExplorerCounters,
+  type ExplorerStart,
+  type FromExplorer,
+  type NodeCalls,
+  type SyncState,
+  type Tip,
+  type ToExplorer,
 } from './messages.js';
+
+type ExplorerLink = ThreadLink<NodeCalls, ExplorerCalls, ToExplorer, FromExplorer>;
 
 /** Time between two looks at what changes without an event: the progress of a start, the mempool. */
 const STATUS_MS = 500;
@@ -44,7 +50,7 @@ export interface ExplorerDeps {
 export class Explorer {
   private readonly start: ExplorerStart;
   private readonly deps: ExplorerDeps;
-  private worker: Worker;
+  private link: ExplorerLink;
   private readonly stopping = new AbortController();
   private readonly offs: (() => void)[] = [];
   /** Null while there is nothing to look for, so that an explorer without visitors takes no processor time. */
@@ -68,7 +74,7 @@ export class Explorer {
   private constructor(start: ExplorerStart, deps: ExplorerDeps) {
     this.start = start;
     this.deps = deps;
-    this.worker = this.begin(start);
+    this.link = this.begin(start);
     this.watch();
     const tell = (): void => this.tellStatus();
     deps.stopping.addEventListener('abort', tell);
@@ -79,7 +85,7 @@ export class Explorer {
   static async open(start: ExplorerStart, deps: ExplorerDeps): Promise<Explorer> {
     const explorer = new Explorer(start, deps);
     try {
-      await explorer.listening();
+      await explorer.listen();
       explorer.tellStatus();
     } catch (error) {
       await explorer.close();
@@ -103,35 +109,38 @@ export class Explorer {
     return this.deps.dispatcher.warmup !== null || this.isWatched || this.isTipDue;
   }
 
-  private begin(start: ExplorerStart): Worker {
+  private begin(start: ExplorerStart): ExplorerLink {
     const worker = new Worker(projectFile('dist', 'explorer', 'explorerWorker.js'), { workerData: start });
+    const link: ExplorerLink = new ThreadLink({
+      port: worker,
+      methods: { rpc: (method, params) => this.answer(method, params) },
+      errors: EXPLORER_ERRORS,
+      take: (item) => this.take(item),
+    });
     worker.unref();
-    worker.on('message', (message: FromExplorer) => void this.receive(message));
+    worker.on('message', (items: readonly LinkItem<FromExplorer>[]) => link.receive(items));
     worker.on('error', (error) => {
       this.failure = error.message;
       this.deps.logger.error(`The explorer's thread failed: ${error.stack ?? error.message}`);
     });
-    this.exited = new Promise((resolve) => worker.on('exit', () => resolve(this.ended())));
-    return worker;
+    this.exited = new Promise((resolve) =>
+      worker.on('exit', () => {
+        link.end(new Error(this.failure ?? 'the thread of the explorer has ended'));
+        resolve(this.ended());
+      }),
+    );
+    return link;
   }
 
-  private listening(): Promise<void> {
+  private async listen(): Promise<void> {
     const { host, port } = this.start;
-    return new Promise((resolve, reject) => {
-      const onMessage = (message: FromExplorer): void => {
-        if (message.kind === 'listening') resolve();
-        else if (message.kind === 'failed')
-          reject(
-            new EnvironmentError(
-              `The explorer cannot listen at ${host}:${port}: ${message.reason}. Choose another port with -explorerport=<port>.`,
-            ),
-          );
-        else return;
-        this.worker.off('message', onMessage);
-      };
-      this.worker.on('message', onMessage);
-      this.worker.once('error', reject);
-    });
+    try {
+      this.port = await this.link.call('open');
+    } catch (error) {
+      throw new EnvironmentError(
+        `The explorer cannot listen at ${host}:${port}: ${(error as Error).message}. Choose another port with -explorerport=<port>.`,
+      );
+    }
   }
 
   /** Restarts the thread on the same port, unless the node is stopping. */
@@ -140,45 +149,30 @@ export class Explorer {
     this.deps.logger.warn('The explorer starts again.');
     setTimeout(() => {
       if (this.stopping.signal.aborted) return;
-      this.worker = this.begin({ ...this.start, port: this.port });
+      this.link = this.begin({ ...this.start, port: this.port });
       this.failure = null;
       this.isWatched = false;
       this.toldStatus = undefined;
+      this.listen().catch((error: Error) => {
+        this.failure = error.message;
+        this.deps.logger.error(error.message);
+      });
       this.tellStatus();
       this.tellTip();
     }, RESTART_MS).unref();
   }
 
-  private send(message: ToExplorer): void {
-    this.worker.postMessage(message);
-  }
-
-  private async receive(message: FromExplorer): Promise<void> {
-    switch (message.kind) {
-      case 'question':
-        this.send({
-          kind: 'answer',
-          id: message.id,
-          text: await this.answer(message.method, message.params),
-        });
-        return;
-      case 'listening':
-        this.port = message.port;
-        return;
+  private take(item: FromExplorer): void {
+    switch (item[0]) {
       case 'counters':
-        this.counters = message.counters;
+        this.counters = item[1];
         return;
       case 'watched':
-        this.isWatched = message.isWatched;
+        this.isWatched = item[1];
         if (this.isWatched) this.tellMempool();
-        this.watch();
-        return;
+        return this.watch();
       case 'log':
-        this.deps.logger.warn(`Explorer: ${message.text}`);
-        return;
-      case 'failed':
-      case 'closed':
-      // These messages are handled by `listening` and by the end of the thread.
+        this.deps.logger.warn(`Explorer: ${item[1]}`);
     }
   }
 
@@ -220,7 +214,7 @@ export class Explorer {
       chain.events.on('blockConnected', ({ hash }) => {
         if (this.disconnected.size === 0) return;
         const text = hashToHex(hash);
-        if (this.disconnected.delete(text)) this.send({ kind: 'reconnected', hash: text });
+        if (this.disconnected.delete(text)) this.link.send(['reconnected', text]);
       }),
     );
     this.tellTip();
@@ -240,7 +234,7 @@ export class Explorer {
         formerClaimId: formerClaimId && hashToHex(formerClaimId),
         isSupport,
       }));
-    this.send({ kind: 'disconnected', block: { height, hash: text, events } });
+    this.link.send(['disconnected', { height, hash: text, events }]);
   }
 
   /** On regtest a recent block alone ends the initial download, so there only an import and missing blocks count as syncing. */
@@ -263,7 +257,7 @@ export class Explorer {
       tip === NO_HEADER
         ? null
         : { height: chain.height, hash: hashToHex(headers.hash(tip)), timeSec: headers.timeSec(tip) };
-    this.send({ kind: 'tip', tip: shown, sync: this.syncState(reader) });
+    this.link.send(['tip', shown, this.syncState(reader)]);
   }
 
   private tellStatus(): void {
@@ -274,7 +268,7 @@ export class Explorer {
     const status = stopping.aborted ? 'The node is stopping.' : dispatcher.warmup;
     if (status === this.toldStatus) return;
     this.toldStatus = status;
-    this.send({ kind: 'status', status });
+    this.link.send(['status', status]);
     if (status === null) this.tellTip();
   }
 
@@ -283,14 +277,14 @@ export class Explorer {
     const changes = this.deps.mempoolChanges();
     if (changes === this.toldChanges) return;
     this.toldChanges = changes;
-    this.send({ kind: 'mempool' });
+    this.link.send(['mempool']);
   }
 
   async close(): Promise<void> {
     if (!this.stopping.signal.aborted) this.stopping.abort();
     this.unwatch();
     for (const off of this.offs.splice(0)) off();
-    this.send({ kind: 'close' });
+    await this.link.call('close').catch(() => undefined);
     await this.exited;
   }
 }

@@ -2,7 +2,7 @@
  * Requests to the node's thread: few at a time, so that under heavy load visitors wait here instead of in the node's thread.
  * Identical pending requests are sent once.
  */
-import type { FromExplorer } from './messages.js';
+import type { NodeCalls } from './messages.js';
 import { TimeBudget } from './timeBudget.js';
 
 /** Maximum number of concurrent requests. */
@@ -41,18 +41,17 @@ interface Question {
 }
 
 export class ExplorerRpcStub {
-  private readonly send: (message: FromExplorer) => void;
-  private readonly running = new Map<number, Question>();
+  private readonly send: NodeCalls['rpc'];
+  private readonly running = new Set<Question>();
   private readonly waiting: Question[] = [];
   private readonly shared = new Map<string, Promise<unknown>>();
-  private nextId = 0;
   private readonly nowMs: () => number;
   private readonly budget: TimeBudget;
   private pause: NodeJS.Timeout | null = null;
   /** Whether the node syncs: requests are then sent one by one, within their share of the time. */
   isSyncing = false;
 
-  constructor(send: (message: FromExplorer) => void, nowMs: () => number = () => performance.now()) {
+  constructor(send: NodeCalls['rpc'], nowMs: () => number = () => performance.now()) {
     this.send = send;
     this.nowMs = nowMs;
     this.budget = new TimeBudget(SYNC_SHARE, SYNC_BURST_MS, nowMs);
@@ -99,10 +98,9 @@ export class ExplorerRpcStub {
   private next(): void {
     while (this.waiting.length > 0 && this.mayAsk()) {
       const question = this.waiting.shift()!;
-      const id = this.nextId++;
       question.sentMs = this.nowMs();
-      this.running.set(id, question);
-      this.send({ kind: 'question', id, method: question.method, params: question.params });
+      this.running.add(question);
+      void this.call(question);
     }
   }
 
@@ -118,12 +116,16 @@ export class ExplorerRpcStub {
     return false;
   }
 
-  answered(id: number, text: string): void {
-    const question = this.running.get(id);
-    this.running.delete(id);
-    if (question && this.isSyncing) this.budget.spend(this.nowMs() - question.sentMs);
-    question?.resolve(text);
-    this.next();
+  private async call(question: Question): Promise<void> {
+    try {
+      question.resolve(await this.send(question.method, question.params));
+    } catch (error) {
+      question.reject(error as Error);
+    } finally {
+      this.running.delete(question);
+      if (this.isSyncing) this.budget.spend(this.nowMs() - question.sentMs);
+      this.next();
+    }
   }
 }
 

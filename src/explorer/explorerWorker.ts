@@ -2,11 +2,19 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ExplorerStart, FromExplorer, ToExplorer } from './messages.js';
+import {
+  EXPLORER_ERRORS,
+  type ExplorerCalls,
+  type ExplorerStart,
+  type FromExplorer,
+  type NodeCalls,
+  type ToExplorer,
+} from './messages.js';
 import { ExplorerRpcStub } from './explorerRpcStub.js';
 import { Site, type SiteState } from './site.js';
 import { SyncClock } from './syncClock.js';
 import { withoutOld } from './takenBlocks.js';
+import { ThreadLink, type LinkItem } from '../threads/threadLink.js';
 import { reportMemory } from '../util/threadMemory.js';
 
 /** Maximum number of connections for pages; those of `/live` are counted separately (live.ts). */
@@ -17,8 +25,13 @@ const CLOSE_MS = 2000;
 
 const port = parentPort!;
 const start = workerData as ExplorerStart;
-const send = (message: FromExplorer): void => port.postMessage(message);
-const node = new ExplorerRpcStub(send);
+const link = new ThreadLink<ExplorerCalls, NodeCalls, FromExplorer, ToExplorer>({
+  port,
+  methods: { open, close },
+  errors: EXPLORER_ERRORS,
+  take,
+});
+const node = new ExplorerRpcStub((method, params) => link.call('rpc', method, params));
 const state: SiteState = { tip: null, sync: null, taken: [], status: 'Starting' };
 const syncClock = new SyncClock();
 let isWatched = false;
@@ -32,7 +45,7 @@ function noteCounters(): void {
     const text = JSON.stringify(site.counters);
     if (text === told) return;
     told = text;
-    send({ kind: 'counters', counters: { ...site.counters } });
+    link.send(['counters', { ...site.counters }]);
   }, COUNT_MS).unref();
 }
 
@@ -40,12 +53,12 @@ const site = new Site(start, {
   node,
   state,
   assetFolder: join(dirname(fileURLToPath(import.meta.url)), 'assets'),
-  log: (text) => send({ kind: 'log', text }),
+  log: (text) => link.send(['log', text]),
   onViewers: (count) => {
     noteCounters();
     if (isWatched === count > 0) return;
     isWatched = count > 0;
-    send({ kind: 'watched', isWatched });
+    link.send(['watched', isWatched]);
   },
   nowMs: () => performance.now(),
 });
@@ -67,52 +80,45 @@ async function close(): Promise<void> {
   server.closeIdleConnections();
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearTimeout(cut);
-  send({ kind: 'closed' });
-  port.close();
+  // After the answer to the call.
+  setImmediate(() => port.close());
 }
 
-port.on('message', (message: ToExplorer) => {
-  switch (message.kind) {
-    case 'answer':
-      node.answered(message.id, message.text);
-      return;
-    case 'tip':
-      state.tip = message.tip;
-      state.taken = withoutOld(state.taken, message.tip?.height ?? 0);
-      node.isSyncing = message.sync !== null;
-      state.sync = message.sync && {
-        headers: message.sync.headers,
-        etaSec: syncClock.note(message.tip?.height ?? 0, message.sync.headers, performance.now()),
-      };
-      site.live.changed('tip');
-      return;
-    case 'disconnected':
-      state.taken = [message.block, ...state.taken.filter(({ hash }) => hash !== message.block.hash)];
-      return;
-    case 'reconnected':
-      state.taken = state.taken.filter(({ hash }) => hash !== message.hash);
-      return;
-    case 'mempool':
-      site.live.changed('mempool');
-      return;
-    case 'status':
-      state.status = message.status;
-      return;
-    case 'close':
-      void close();
-  }
-});
-
-try {
+async function open(): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(start.port, start.host, resolve);
   });
   const address = server.address();
-  send({
-    kind: 'listening',
-    port: typeof address === 'object' && address !== null ? address.port : start.port,
-  });
-} catch (error) {
-  send({ kind: 'failed', reason: (error as Error).message });
+  return typeof address === 'object' && address !== null ? address.port : start.port;
 }
+
+function take(item: ToExplorer): void {
+  switch (item[0]) {
+    case 'tip': {
+      const [, tip, sync] = item;
+      state.tip = tip;
+      state.taken = withoutOld(state.taken, tip?.height ?? 0);
+      node.isSyncing = sync !== null;
+      state.sync = sync && {
+        headers: sync.headers,
+        etaSec: syncClock.note(tip?.height ?? 0, sync.headers, performance.now()),
+      };
+      return site.live.changed('tip');
+    }
+    case 'disconnected': {
+      const [, block] = item;
+      state.taken = [block, ...state.taken.filter(({ hash }) => hash !== block.hash)];
+      return;
+    }
+    case 'reconnected':
+      state.taken = state.taken.filter(({ hash }) => hash !== item[1]);
+      return;
+    case 'mempool':
+      return site.live.changed('mempool');
+    case 'status':
+      state.status = item[1];
+  }
+}
+
+port.on('message', (items: readonly LinkItem<ToExplorer>[]) => link.receive(items));

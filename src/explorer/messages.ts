@@ -1,4 +1,5 @@
-/** Messages between the explorer's thread and the node's thread. */
+/** What crosses between the explorer's thread and the node's thread. */
+import { CrossingErrors } from '../threads/crossingErrors.js';
 
 /** A method that visitors may call in the console. */
 export interface OpenMethod {
@@ -67,35 +68,41 @@ export interface TakenBlock {
   readonly events: readonly TakenEvent[];
 }
 
-/** Messages to the explorer's thread. */
-export type ToExplorer =
-  | { readonly kind: 'answer'; readonly id: number; readonly text: string }
-  /** `sync` is null when the node is in sync with the chain. */
-  | { readonly kind: 'tip'; readonly tip: Tip | null; readonly sync: SyncState | null }
-  | { readonly kind: 'disconnected'; readonly block: TakenBlock }
-  /** A block was connected that a reorg had disconnected before. */
-  | { readonly kind: 'reconnected'; readonly hash: string }
-  /** Startup or shutdown status of the node; null while it runs normally. */
-  | { readonly kind: 'status'; readonly status: string | null }
-  /** The mempool changed. */
-  | { readonly kind: 'mempool' }
-  | { readonly kind: 'close' };
+/** What the node's thread calls in the explorer's. */
+export interface ExplorerCalls {
+  /** Listens, and resolves to the port. */
+  open(): Promise<number>;
+  /** Ends the connections, and then the thread. */
+  close(): Promise<void>;
+}
 
-/** Messages from the explorer's thread. */
+/** What the explorer's thread calls in the node's. */
+export interface NodeCalls {
+  /** The JSON-RPC response as text. A method that is not open is unknown. */
+  rpc(method: string, params: readonly unknown[]): Promise<string>;
+}
+
+/** Items to the explorer's thread, beside answers and calls (`threads/protocol.ts`). */
+export type ToExplorer =
+  /** `sync` is null when the node is in sync with the chain. */
+  | readonly ['tip', tip: Tip | null, sync: SyncState | null]
+  | readonly ['disconnected', TakenBlock]
+  /** A block was connected that a reorg had disconnected before. */
+  | readonly ['reconnected', hash: string]
+  /** Startup or shutdown status of the node; null while it runs normally. */
+  | readonly ['status', string | null]
+  /** The mempool changed. */
+  | readonly ['mempool'];
+
+/** Items from the explorer's thread, beside answers and calls. */
 export type FromExplorer =
-  | { readonly kind: 'listening'; readonly port: number }
-  | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'closed' }
-  | { readonly kind: 'log'; readonly text: string }
-  | {
-      readonly kind: 'question';
-      readonly id: number;
-      readonly method: string;
-      readonly params: readonly unknown[];
-    }
-  | { readonly kind: 'counters'; readonly counters: ExplorerCounters }
+  | readonly ['log', text: string]
+  | readonly ['counters', ExplorerCounters]
   /** Whether a page is open with a live connection. */
-  | { readonly kind: 'watched'; readonly isWatched: boolean };
+  | readonly ['watched', isWatched: boolean];
+
+/** Errors cross as their message. */
+export const EXPLORER_ERRORS = new CrossingErrors([]);
 
 export interface ExplorerCounters {
   readonly pages: number;

@@ -1,6 +1,7 @@
 /** The called side: calls that are carried out, and pieces of answers as fast as they are taken. */
 import type { Transferable } from 'node:worker_threads';
-import type { AnswerItem } from './protocol.js';
+import type { CrossedError } from './crossingErrors.js';
+import { Pieces, Transferred, type AnswerItem } from './protocol.js';
 
 /** A call that is carried out. */
 export class RunningCall {
@@ -84,5 +85,26 @@ export class Callee<Note = undefined> {
   end(call: RunningCall, item: AnswerItem<Note>, transfer: readonly Transferable[] = []): void {
     this.calls.delete(call.id);
     this.post(item, transfer);
+  }
+}
+
+/** Carries out a call and sends its result: a value, a `Transferred`, `Pieces`, or what it throws. */
+export async function answerCall(
+  callee: Callee,
+  call: RunningCall,
+  work: () => unknown,
+  cross: (error: unknown) => CrossedError,
+): Promise<void> {
+  const { id } = call;
+  try {
+    const result = await work();
+    if (call.isCancelled) callee.end(call, ['gone', id]);
+    else if (result instanceof Transferred)
+      callee.end(call, ['value', id, undefined, result.value], result.transfer);
+    else if (result instanceof Pieces)
+      callee.end(call, (await callee.stream(call, result.pieces)) ? ['end', id, undefined] : ['gone', id]);
+    else callee.end(call, ['value', id, undefined, result]);
+  } catch (error) {
+    callee.end(call, ['error', id, undefined, cross(error)]);
   }
 }

@@ -1,8 +1,8 @@
 /** The inside of a `CallThread`: answers calls with the methods of one object. */
 import { parentPort, type Transferable } from 'node:worker_threads';
-import { Callee, type RunningCall } from './callee.js';
+import { Callee, answerCall, type RunningCall } from './callee.js';
 import type { CrossingErrors } from './crossingErrors.js';
-import { Pieces, Transferred, type AnswerItem, type CallItem, type NoticeItem } from './protocol.js';
+import type { AnswerItem, CallItem, NoticeItem } from './protocol.js';
 
 export interface ServedObject {
   /** A message for the operator; it is sent before any result. */
@@ -43,19 +43,11 @@ export function serveThread(open: () => Promise<object> | object, options: Serve
   });
 
   async function answer(call: RunningCall, method: string, args: readonly unknown[]): Promise<void> {
-    const { id } = call;
-    try {
+    const work = async (): Promise<unknown> => {
       const target = await opened;
-      const result = call.isCancelled ? undefined : await target[method]!(...unpack(args));
-      if (call.isCancelled) callee.end(call, ['gone', id]);
-      else if (result instanceof Transferred)
-        callee.end(call, ['value', id, undefined, result.value], result.transfer);
-      else if (result instanceof Pieces)
-        callee.end(call, (await callee.stream(call, result.pieces)) ? ['end', id, undefined] : ['gone', id]);
-      else callee.end(call, ['value', id, undefined, result]);
-    } catch (error) {
-      callee.end(call, ['error', id, undefined, errors.cross(translate(error))]);
-    }
+      return call.isCancelled ? undefined : target[method]!(...unpack(args));
+    };
+    await answerCall(callee, call, work, (error) => errors.cross(translate(error)));
     if (method === 'close') port.close();
   }
 

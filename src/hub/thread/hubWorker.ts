@@ -9,7 +9,7 @@ import { HubPeers } from '../protocol/hubPeers.js';
 import type { HubMethod } from '../methods/method.js';
 import { HUB_METHODS } from '../methods/methodTable.js';
 import { HubRpcStub } from '../link/hubRpcStub.js';
-import { Callee } from '../../threads/callee.js';
+import { Callee, answerCall } from '../../threads/callee.js';
 import {
   ORDER_ERRORS,
   unpackKeys,
@@ -150,14 +150,14 @@ const orders: HubOrders = {
 const callee = new Callee((item, transfer) => batches.add(item, transfer));
 
 /** Executes an order and reports its end to the node. */
-async function carryOut(id: number, name: keyof HubOrders, args: readonly unknown[]): Promise<void> {
-  const call = callee.begin(id);
-  try {
-    await (orders[name] as (...all: readonly unknown[]) => unknown)(...args);
-    callee.end(call, ['value', id, undefined, undefined]);
-  } catch (error) {
-    callee.end(call, ['error', id, undefined, ORDER_ERRORS.cross(error)]);
-  }
+function carryOut(id: number, name: keyof HubOrders, args: readonly unknown[]): void {
+  const order = orders[name] as (...all: readonly unknown[]) => unknown;
+  void answerCall(
+    callee,
+    callee.begin(id),
+    () => order(...args),
+    (error) => ORDER_ERRORS.cross(error),
+  );
 }
 
 function take(item: ToHub): void {
@@ -165,7 +165,7 @@ function take(item: ToHub): void {
     case 'tip':
       return tip.set(item[1], item[2]);
     case 'call':
-      return void carryOut(item[1], item[2] as keyof HubOrders, item[3]);
+      return carryOut(item[1], item[2] as keyof HubOrders, item[3]);
     case 'more':
     case 'cancel':
       return callee.receive(item);

@@ -8,22 +8,21 @@ import type { ValuePlace } from '../../index/claims/claimValues.js';
 import type { SharedRowsId } from '../../store/cache/sharedRows.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
+import { serveSyncCalls } from '../../threads/syncCalls.js';
+import { ThreadLink, type LinkItem } from '../../threads/threadLink.js';
 import { ChainTeller, type MirroredChain } from './chainMirror.js';
 import type { FollowerStatus } from './followerStatus.js';
 import {
-  HEARD,
-  SIGNAL,
-  SIGNALS,
-  crossedError,
+  FOLLOWER_ERRORS,
   packValues,
   unpackPlaces,
-  type AnswerNow,
-  type AskedNow,
-  type FollowerAnswer,
+  type FollowerCalls,
   type FollowerDeed,
+  type FollowerItem,
   type FollowerSetup,
-  type ToFollower,
-  type ToNode,
+  type NodeCalls,
+  type NodeItem,
+  type SyncNodeCalls,
 } from './followerMessages.js';
 
 export interface FollowerLineOptions {
@@ -52,8 +51,6 @@ const OWED_MS = 50;
  */
 const SOON_MS = 50;
 
-type Question = Extract<ToNode, { kind: 'ask' }>;
-
 export class FollowerLine {
   /** Start data of the thread, passed together with `transfer`. */
   readonly setup: FollowerSetup;
@@ -63,15 +60,14 @@ export class FollowerLine {
   private readonly teller: ChainTeller;
   private readonly port: MessagePort;
   private readonly facts: MessagePort;
-  private readonly signals = new Int32Array(new SharedArrayBuffer(4 * SIGNALS));
+  private readonly link: ThreadLink<NodeCalls, FollowerCalls, NodeItem, FollowerItem>;
+  private readonly heard = new Int32Array(new SharedArrayBuffer(4));
   private sent = 0;
   /** Time of the last tip notification. */
   private soonMs = -Infinity;
   private readonly owed = new Set<FollowerDeed>();
   private owing: NodeJS.Timeout | null = null;
   private unhold: (() => void) | null = null;
-  private readonly ended: Promise<void>;
-  private end!: () => void;
   private isEnded = false;
 
   constructor(options: FollowerLineOptions, onStatus: (status: FollowerStatus) => void) {
@@ -79,30 +75,53 @@ export class FollowerLine {
     this.options = options;
     this.onStatus = onStatus;
     this.teller = new ChainTeller(chain, index, toldBlocks);
-    this.ended = new Promise((resolve) => (this.end = resolve));
     const talk = new MessageChannel();
     const facts = new MessageChannel();
     this.port = talk.port1;
     this.facts = facts.port1;
-    this.setup = { rows, rules, port: talk.port2, facts: facts.port2, signals: this.signals };
+    this.link = new ThreadLink({
+      port: this.port,
+      methods: this.calls(),
+      errors: FOLLOWER_ERRORS,
+      take: (item) => this.take(item),
+      first: () => this.news(),
+    });
+    const signal = new Int32Array(new SharedArrayBuffer(4));
+    this.setup = { rows, rules, port: talk.port2, facts: { port: facts.port2, signal }, heard: this.heard };
     this.transfer = [talk.port2, facts.port2];
-    this.port.on('message', (message: ToNode) => this.hear(message));
+    this.port.on('message', (items: readonly LinkItem<FollowerItem>[]) => this.link.receive(items));
     this.port.on('close', () => this.endAll());
-    this.facts.on('message', (asked: AskedNow) => this.answerNow(asked));
     this.port.unref();
-    this.facts.unref();
+    serveSyncCalls(
+      { port: this.facts, signal },
+      {
+        facts: ({ tip, heights }) => heights.map((height) => chain.factsAt(tip, height)),
+      } satisfies SyncNodeCalls,
+      FOLLOWER_ERRORS,
+    );
+  }
+
+  private calls(): NodeCalls {
+    const { chain, values, release } = this.options;
+    return {
+      news: () => undefined,
+      values: async (places) => packValues(await values(unpackPlaces(places))),
+      facts: ({ tip, heights }) => heights.map((height) => chain.factsAt(tip, height)),
+      release,
+      hold: () => this.hold(),
+    };
   }
 
   tell(deed: FollowerDeed): void {
     if (this.isEnded) return;
-    const unheard = (this.sent - Atomics.load(this.signals, HEARD)) | 0;
-    if (this.isTooSoon(deed) || (unheard >= MOST_UNHEARD && deed !== 'close')) {
+    const unheard = (this.sent - Atomics.load(this.heard, 0)) | 0;
+    if (this.isTooSoon(deed) || unheard >= MOST_UNHEARD) {
       this.owed.add(deed);
       this.owing ??= setTimeout(() => this.tellOwed(), OWED_MS).unref();
       return;
     }
     this.sent = (this.sent + 1) | 0;
-    this.say({ news: this.news(), kind: 'do', deed });
+    this.link.send(['deed', deed]);
   }
 
   private isTooSoon(deed: FollowerDeed): boolean {
@@ -117,8 +136,7 @@ export class FollowerLine {
   async close(): Promise<void> {
     if (!this.isEnded) {
       this.port.ref();
-      this.tell('close');
-      await this.ended;
+      await this.link.call('close').catch(() => undefined);
     }
     this.cut();
   }
@@ -138,66 +156,26 @@ export class FollowerLine {
     for (const deed of owed) this.tell(deed);
   }
 
-  private news(): ToFollower['news'] {
-    return this.teller.news(this.options.logger.willLog('search'));
+  private news(): NodeItem | null {
+    const news = this.teller.news(this.options.logger.willLog('search'));
+    return news && ['news', news];
   }
 
-  private say(message: ToFollower): void {
-    if (!this.isEnded) this.port.postMessage(message);
-  }
-
-  private hear(message: ToNode): void {
-    if (this.isEnded) return;
-    switch (message.kind) {
-      case 'ask':
-        void this.answer(message);
-        return;
+  private take(item: FollowerItem): void {
+    switch (item[0]) {
       case 'unhold':
-        this.letGo();
-        return;
+        return this.letGo();
       case 'status':
-        this.onStatus(message.status);
-        return;
+        return this.onStatus(item[1]);
       case 'log':
-        this.log(message);
-        return;
-      case 'closed':
-        this.endAll();
+        return this.log(item[1], item[2]);
     }
   }
 
-  private log({ level, text }: Extract<ToNode, { kind: 'log' }>): void {
+  private log(level: 'info' | 'warn' | 'error' | 'debug', text: string): void {
     const { logger } = this.options;
     if (level === 'debug') logger.debug('search', text);
     else logger[level](text);
-  }
-
-  private async answer(question: Question): Promise<void> {
-    const { id } = question;
-    try {
-      const result = await this.resultOf(question);
-      this.say({ news: this.news(), kind: 'answer', id, result });
-    } catch (error) {
-      this.say({ news: this.news(), kind: 'failed', id, error: crossedError(error) });
-    }
-  }
-
-  private async resultOf(question: Question): Promise<FollowerAnswer> {
-    const { chain, values, release } = this.options;
-    switch (question.what) {
-      case 'news':
-        return null;
-      case 'values':
-        return packValues(await values(unpackPlaces(question.places)));
-      case 'facts':
-        return question.heights.map((height) => chain.factsAt(question.tip, height));
-      case 'release':
-        await release();
-        return null;
-      case 'hold':
-        await this.hold();
-        return null;
-    }
   }
 
   /** Resolves when chain changes are blocked, until `letGo`. */
@@ -220,20 +198,11 @@ export class FollowerLine {
     this.unhold = null;
   }
 
-  /** Answers a synchronous query of the thread. */
-  private answerNow({ id, tip, heights }: AskedNow): void {
-    const { chain } = this.options;
-    const answer: AnswerNow = { id, facts: heights.map((height) => chain.factsAt(tip, height)) };
-    this.facts.postMessage(answer);
-    Atomics.store(this.signals, SIGNAL, 1);
-    Atomics.notify(this.signals, SIGNAL);
-  }
-
   private endAll(): void {
     if (this.isEnded) return;
     this.isEnded = true;
     if (this.owing !== null) clearTimeout(this.owing);
     this.letGo();
-    this.end();
+    this.link.end(new Error('the follower has ended'));
   }
 }

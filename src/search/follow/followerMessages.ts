@@ -1,8 +1,13 @@
-/** Messages between the node's thread and the follower thread, and the encoding of values. */
+/**
+ * What crosses between the node's thread and the follower thread: calls by `threads/protocol.ts`, items of their own beside
+ * them, and the encoding of values.
+ */
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { ValuePlace } from '../../index/claims/claimValues.js';
 import { BlockFileError } from '../../store/files/blockFiles.js';
 import type { SharedRowsId } from '../../store/cache/sharedRows.js';
+import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js';
+import type { SyncCallsSetup } from '../../threads/syncCalls.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { MessagePort } from 'node:worker_threads';
 import type { BlockFacts, ChainNews, WantedFacts } from './chainMirror.js';
@@ -13,18 +18,14 @@ export interface FollowerSetup {
   readonly rows: SharedRowsId;
   readonly rules: ClaimRules;
   readonly port: MessagePort;
-  /** Port for synchronous queries: the answer is available when `SIGNAL` is 1. */
-  readonly facts: MessagePort;
-  readonly signals: Int32Array;
+  /** For calls of `SyncNodeCalls`. */
+  readonly facts: SyncCallsSetup;
+  /** One cell of shared memory: the number of received orders. */
+  readonly heard: Int32Array;
 }
 
-/** Indexes in the shared memory: see `FollowerSetup`, and the number of received orders. */
-export const SIGNAL = 0;
-export const HEARD = 1;
-export const SIGNALS = 2;
-
 /** Orders of the node's thread to the follower. */
-export type FollowerDeed = 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scrub' | 'close';
+export type FollowerDeed = 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scrub';
 
 export interface PackedPlaces {
   readonly points: string;
@@ -38,45 +39,43 @@ export interface PackedValues {
   readonly bytes: Uint8Array;
 }
 
-export type FollowerQuestion =
-  | { readonly what: 'news' }
-  | { readonly what: 'values'; readonly places: PackedPlaces }
-  | ({ readonly what: 'facts' } & WantedFacts)
+/** What the follower calls in the node's thread. */
+export interface NodeCalls {
+  /** The answer comes with the changes of the chain, as each message does. */
+  news(): void;
+  values(places: PackedPlaces): Promise<PackedValues>;
+  facts(wanted: WantedFacts): readonly BlockFacts[];
   /** Closes the index files of all searching threads, because one is about to be deleted. */
-  | { readonly what: 'release' }
-  /** Blocks chain changes until `unhold`. */
-  | { readonly what: 'hold' };
-
-export type ToNode =
-  | ({ readonly kind: 'ask'; readonly id: number } & FollowerQuestion)
-  | { readonly kind: 'unhold' }
-  | { readonly kind: 'status'; readonly status: FollowerStatus }
-  | { readonly kind: 'log'; readonly level: 'info' | 'warn' | 'error' | 'debug'; readonly text: string }
-  | { readonly kind: 'closed' };
-
-export interface CrossedError {
-  readonly message: string;
-  readonly isBlockFile: boolean;
+  release(): Promise<void>;
+  /** Blocks chain changes until the item `unhold`. */
+  hold(): Promise<void>;
 }
 
-/** Each message has the changes of the chain, which are applied before the rest of the message. */
-export type ToFollower = { readonly news: ChainNews | null } & (
-  | { readonly kind: 'do'; readonly deed: FollowerDeed }
-  | { readonly kind: 'answer'; readonly id: number; readonly result: FollowerAnswer }
-  | { readonly kind: 'failed'; readonly id: number; readonly error: CrossedError }
-);
+/** What the follower calls in the node's thread while it waits itself. */
+export type SyncNodeCalls = Pick<NodeCalls, 'facts'>;
 
-export type FollowerAnswer = PackedValues | readonly BlockFacts[] | null;
-
-/** A synchronous query for facts, and its answer. */
-export interface AskedNow extends WantedFacts {
-  readonly id: number;
+/** What the node's thread calls in the follower. */
+export interface FollowerCalls {
+  /** Stops following after the present step. */
+  close(): Promise<void>;
 }
 
-export interface AnswerNow {
-  readonly id: number;
-  readonly facts: readonly BlockFacts[];
-}
+/** Items of the follower, beside its calls. */
+export type FollowerItem =
+  | readonly ['unhold']
+  | readonly ['status', FollowerStatus]
+  | readonly ['log', level: 'info' | 'warn' | 'error' | 'debug', text: string];
+
+/** Items of the node's thread, beside answers. Changes of the chain are sent before anything else of a message. */
+export type NodeItem = readonly ['news', ChainNews] | readonly ['deed', FollowerDeed];
+
+const BLOCK_FILE_ERROR: ErrorKind<BlockFileError> = {
+  kind: 'BlockFileError',
+  type: BlockFileError,
+  restore: (message) => new BlockFileError(message),
+};
+
+export const FOLLOWER_ERRORS = new CrossingErrors([BLOCK_FILE_ERROR]);
 
 const POINT_LENGTH = 36;
 const PLACE_NUMBERS = 3;
@@ -117,13 +116,4 @@ export function unpackValues({ lengths, bytes }: PackedValues): (Bytes | null)[]
     at += length;
     return Buffer.from(bytes.buffer, bytes.byteOffset + at - length, length);
   });
-}
-
-export function crossedError(error: unknown): CrossedError {
-  const message = error instanceof Error ? error.message : String(error);
-  return { message, isBlockFile: error instanceof BlockFileError };
-}
-
-export function errorThatCrossed({ message, isBlockFile }: CrossedError): Error {
-  return isBlockFile ? new BlockFileError(message) : new Error(message);
 }

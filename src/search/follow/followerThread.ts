@@ -3,61 +3,55 @@
  * and queries the node's thread only for values in the latest blocks and for facts of old blocks. A read is valid only if
  * the rows matched the received chain all the time.
  */
-import { receiveMessageOnPort } from 'node:worker_threads';
 import { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
 import type { ValuePlace } from '../../index/claims/claimValues.js';
 import { SharedRows } from '../../store/cache/sharedRows.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
-import { ChainMirror, type BlockFacts, type WantedFacts } from './chainMirror.js';
+import { ChainMirror } from './chainMirror.js';
 import { SearchFollower } from './follower.js';
 import {
-  HEARD,
-  SIGNAL,
-  errorThatCrossed,
+  FOLLOWER_ERRORS,
   packPlaces,
   unpackValues,
-  type AnswerNow,
-  type AskedNow,
-  type FollowerAnswer,
-  type FollowerDeed,
-  type FollowerQuestion,
+  type FollowerCalls,
+  type FollowerItem,
   type FollowerSetup,
-  type PackedValues,
-  type ToFollower,
-  type ToNode,
+  type NodeCalls,
+  type NodeItem,
+  type SyncNodeCalls,
 } from './followerMessages.js';
 import type { BlockId, IndexWriter } from './indexChange.js';
-
-interface Waiting {
-  readonly resolve: (result: FollowerAnswer) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** Maximum time for a synchronous query; the node's thread is never busy for so long. */
-const STANDSTILL_MS = 60_000;
+import { SyncCaller } from '../../threads/syncCalls.js';
+import { ThreadLink, type LinkItem } from '../../threads/threadLink.js';
 
 class FollowerThread {
   private readonly setup: FollowerSetup;
   private readonly rows: SharedRows;
   private readonly mirror: ChainMirror;
   private readonly follower: SearchFollower;
-  private readonly asked = new Map<number, Waiting>();
-  private nextId = 0;
+  private readonly link: ThreadLink<FollowerCalls, NodeCalls, FollowerItem, NodeItem>;
+  private readonly sync: SyncCaller<SyncNodeCalls>;
   private isStatusDue = false;
-  private isOver = false;
 
   constructor(setup: FollowerSetup, writer: IndexWriter) {
     this.setup = setup;
     this.rows = new SharedRows(setup.rows);
+    this.sync = new SyncCaller(setup.facts, FOLLOWER_ERRORS);
+    this.link = new ThreadLink({
+      port: setup.port,
+      methods: { close: () => this.follower.close() },
+      errors: FOLLOWER_ERRORS,
+      take: (item) => this.take(item),
+    });
     this.mirror = new ChainMirror(
-      (wanted) => this.askNow(wanted),
-      async (wanted) => (await this.ask({ what: 'facts', ...wanted })) as readonly BlockFacts[],
+      (wanted) => this.sync.call('facts', wanted),
+      (wanted) => this.link.call('facts', wanted),
     );
     this.follower = new SearchFollower(this.queries(), this.mirror, this.releasing(writer), this.logger(), {
       onStatus: () => this.tellStatus(),
     });
-    setup.port.on('message', (message: ToFollower) => this.hear(message));
+    setup.port.on('message', (items: readonly LinkItem<NodeItem>[]) => this.link.receive(items));
     setup.port.on('close', () => this.end());
   }
 
@@ -78,30 +72,30 @@ class FollowerThread {
   /** Null if the chain changes faster than it is reported. */
   private async snapshot(): Promise<(() => boolean) | null> {
     const { rows, mirror } = this;
-    if (rows.commits !== mirror.commits) await this.ask({ what: 'news' });
+    if (rows.commits !== mirror.commits) await this.link.call('news');
     const { commits } = mirror;
     return commits === rows.commits ? () => rows.commits === commits : null;
   }
 
   private async exclusively<T>(task: () => Promise<T>): Promise<T> {
-    await this.ask({ what: 'hold' });
+    await this.link.call('hold');
     try {
       if (this.rows.commits !== this.mirror.commits) throw new Error('rows are on their way to the database');
       return await task();
     } finally {
-      this.say({ kind: 'unhold' });
+      this.link.send(['unhold']);
     }
   }
 
   private async values(places: readonly ValuePlace[]): Promise<(Bytes | null)[]> {
     if (places.length === 0) return [];
-    return unpackValues((await this.ask({ what: 'values', places: packPlaces(places) })) as PackedValues);
+    return unpackValues(await this.link.call('values', packPlaces(places)));
   }
 
   /** Wraps the writer: searching threads close the index file before it is deleted. */
   private releasing(writer: IndexWriter): IndexWriter {
     const startBuild = async (base: BlockId): Promise<void> => {
-      await this.ask({ what: 'release' });
+      await this.link.call('release');
       await writer.startBuild(base);
     };
     return new Proxy(writer, {
@@ -116,7 +110,7 @@ class FollowerThread {
   private logger(): Logger {
     const { mirror } = this;
     const say = (level: 'info' | 'warn' | 'error' | 'debug', text: string): void =>
-      this.say({ kind: 'log', level, text });
+      this.link.send(['log', level, text]);
     return {
       info: (text) => say('info', text),
       warn: (text) => say('warn', text),
@@ -128,72 +122,25 @@ class FollowerThread {
     };
   }
 
-  private say(message: ToNode): void {
-    if (!this.isOver) this.setup.port.postMessage(message);
-  }
-
   private tellStatus(): void {
     if (this.isStatusDue) return;
     this.isStatusDue = true;
     setImmediate(() => {
       this.isStatusDue = false;
-      this.say({ kind: 'status', status: this.follower.status });
+      this.link.send(['status', this.follower.status]);
     });
   }
 
-  private ask(question: FollowerQuestion): Promise<FollowerAnswer> {
-    if (this.isOver) return Promise.reject(new Error('the node is stopping'));
-    return new Promise((resolve, reject) => {
-      const id = this.nextId++;
-      this.asked.set(id, { resolve, reject });
-      this.say({ kind: 'ask', id, ...question });
-    });
-  }
-
-  private askNow(wanted: WantedFacts): readonly BlockFacts[] {
-    const { facts, signals } = this.setup;
-    const asked: AskedNow = { id: this.nextId++, ...wanted };
-    const until = performance.now() + STANDSTILL_MS;
-    Atomics.store(signals, SIGNAL, 0);
-    facts.postMessage(asked);
-    for (let left = STANDSTILL_MS; left > 0; left = until - performance.now()) {
-      Atomics.wait(signals, SIGNAL, 0, left);
-      Atomics.store(signals, SIGNAL, 0);
-      // Answers of earlier, aborted queries may come first.
-      for (let found = receiveMessageOnPort(facts); found; found = receiveMessageOnPort(facts)) {
-        const answer = found.message as AnswerNow;
-        if (answer.id === asked.id) return answer.facts;
-      }
-    }
-    throw new Error('the node does not answer');
-  }
-
-  private hear(message: ToFollower): void {
-    if (message.news !== null) this.mirror.take(message.news);
-    if (message.kind === 'do') {
-      Atomics.add(this.setup.signals, HEARD, 1);
-      return this.perform(message.deed);
-    }
-    const waiting = this.asked.get(message.id)!;
-    this.asked.delete(message.id);
-    if (message.kind === 'answer') waiting.resolve(message.result);
-    else waiting.reject(errorThatCrossed(message.error));
-  }
-
-  private perform(deed: FollowerDeed): void {
-    if (deed === 'close') {
-      void this.follower.close().then(() => this.say({ kind: 'closed' }));
-      return;
-    }
-    void this.follower[deed]();
+  private take(item: NodeItem): void {
+    if (item[0] === 'news') return this.mirror.take(item[1]);
+    Atomics.add(this.setup.heard, 0, 1);
+    void this.follower[item[1]]();
   }
 
   /** Fails all pending queries, because the other thread has ended. */
   private end(): void {
-    this.isOver = true;
-    for (const { reject } of this.asked.values()) reject(new Error('the node is stopping'));
-    this.asked.clear();
-    this.setup.facts.close();
+    this.link.end(new Error('the node is stopping'));
+    this.sync.close();
     void this.follower.close();
   }
 }

@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { TimeBudget } from '../../../src/explorer/timeBudget.js';
 import { RateLimit, visitorOf } from '../../../src/explorer/limits.js';
 import { AskError, BusyError, ExplorerRpcStub } from '../../../src/explorer/explorerRpcStub.js';
-import type { FromExplorer } from '../../../src/explorer/messages.js';
 
 describe('limits', () => {
   it('let a burst pass, then a rate, for each visitor by himself', () => {
@@ -48,24 +47,31 @@ describe('a share of the time', () => {
 });
 
 describe('questions to the node', () => {
-  function port() {
-    const sent: Extract<FromExplorer, { kind: 'question' }>[] = [];
-    const node = new ExplorerRpcStub((message) => {
-      if (message.kind === 'question') sent.push(message);
-    });
-    return { node, sent };
+  /** A stub, the calls that it sent, and a function that answers the call of a number. */
+  function port(nowMs?: () => number) {
+    const sent: { readonly method: string; readonly params: readonly unknown[] }[] = [];
+    const answers: ((text: string) => void)[] = [];
+    const node = new ExplorerRpcStub((method, params) => {
+      sent.push({ method, params });
+      return new Promise((resolve) => answers.push(resolve));
+    }, nowMs);
+    const answer = async (call: number, text: string): Promise<void> => {
+      answers[call]!(text);
+      for (let n = 0; n < 10; n++) await Promise.resolve();
+    };
+    return { node, sent, answer };
   }
 
   it('are two at a time, and one question is asked once', async () => {
-    const { node, sent } = port();
+    const { node, sent, answer } = port();
     const answers = [node.ask('a', 1), node.ask('a', 1), node.ask('b'), node.ask('c')];
     expect(sent.map(({ method }) => method)).toEqual(['a', 'b']);
-    node.answered(sent[0]!.id, '{"result": 7, "error": null}');
+    await answer(0, '{"result": 7, "error": null}');
     expect(sent.map(({ method }) => method)).toEqual(['a', 'b', 'c']);
     expect(await Promise.all(answers.slice(0, 2))).toEqual([7, 7]);
-    node.answered(sent[1]!.id, '{"result": null, "error": {"code": -8, "message": "no"}}');
+    await answer(1, '{"result": null, "error": {"code": -8, "message": "no"}}');
     await expect(answers[2]).rejects.toEqual(new AskError(-8, 'no'));
-    node.answered(sent[2]!.id, '{"result": 9, "error": null}');
+    await answer(2, '{"result": 9, "error": null}');
     expect(await answers[3]).toBe(9);
     void node.ask('a', 1);
     expect(sent).toHaveLength(4);
@@ -75,27 +81,23 @@ describe('questions to the node', () => {
     vi.useFakeTimers();
     try {
       let nowMs = 0;
-      const sent: number[] = [];
-      const node = new ExplorerRpcStub(
-        (message) => void (message.kind === 'question' && sent.push(message.id)),
-        () => nowMs,
-      );
+      const { node, sent, answer } = port(() => nowMs);
       node.isSyncing = true;
       const asked = Array.from({ length: 4 }, (_, n) => node.ask('a', n));
-      expect(sent).toEqual([0]);
+      expect(sent).toHaveLength(1);
       nowMs += 1500;
-      node.answered(0, '{"result": 0}');
-      expect(sent).toEqual([0, 1]);
+      await answer(0, '{"result": 0}');
+      expect(sent).toHaveLength(2);
       nowMs += 700;
-      node.answered(1, '{"result": 1}');
+      await answer(1, '{"result": 1}');
       // 2,000 ms were saved up, and a twentieth of 2,200 ms came back.
-      expect(sent).toEqual([0, 1]);
+      expect(sent).toHaveLength(2);
       nowMs += 4000;
       await vi.advanceTimersByTimeAsync(4000);
-      expect(sent).toEqual([0, 1, 2]);
+      expect(sent.map(({ params }) => params)).toEqual([[0], [1], [2]]);
       node.isSyncing = false;
-      node.answered(2, '{"result": 2}');
-      node.answered(3, '{"result": 3}');
+      await answer(2, '{"result": 2}');
+      await answer(3, '{"result": 3}');
       expect(await Promise.all(asked)).toEqual([0, 1, 2, 3]);
     } finally {
       vi.useRealTimers();

@@ -8,7 +8,7 @@ import {
   type MirroredChain,
 } from '../../../../src/search/follow/chainMirror.js';
 import { FollowerLine } from '../../../../src/search/follow/followerLine.js';
-import { HEARD, type ToFollower } from '../../../../src/search/follow/followerMessages.js';
+import type { NodeItem } from '../../../../src/search/follow/followerMessages.js';
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { Random } from '../../../differential/support.js';
 
@@ -135,21 +135,25 @@ describe('what waits for the thread', () => {
       },
       () => {},
     );
-    const { port, facts, signals } = line.setup;
-    /** What came since the last time. */
-    const hear = (): ToFollower[] => {
-      const heard: ToFollower[] = [];
+    const { port, facts, heard } = line.setup;
+    /** The messages since the last time: the order, and the tip's height if it is new. */
+    const hear = (): (readonly [deed: string, height: number | null])[] => {
+      const messages: (readonly [string, number | null])[] = [];
       for (let found = receiveMessageOnPort(port); found; found = receiveMessageOnPort(port)) {
-        heard.push(found.message as ToFollower);
-        Atomics.add(signals, HEARD, 1);
+        const items = found.message as readonly NodeItem[];
+        const news = items.find((item) => item[0] === 'news');
+        const deed = items.at(-1) as Extract<NodeItem, readonly ['deed', unknown]>;
+        expect(deed[0]).toBe('deed');
+        messages.push([deed[1], news === undefined ? null : news[1].height]);
+        Atomics.add(heard, 0, 1);
       }
-      return heard;
+      return messages;
     };
     const close = (): void => {
       line.cut();
       line.tell('poke');
       port.close();
-      facts.close();
+      facts.port.close();
     };
     return { line, hear, close };
   }
@@ -166,9 +170,9 @@ describe('what waits for the thread', () => {
     vi.advanceTimersByTime(1000);
     expect(hear().length).toBeLessThan(20);
     vi.advanceTimersByTime(100);
-    expect(hear()).toMatchObject([
-      { kind: 'do', deed: 'poke', news: { height: 999 } },
-      { deed: 'scrub', news: null },
+    expect(hear()).toEqual([
+      ['poke', 999],
+      ['scrub', null],
     ]);
     vi.advanceTimersByTime(100);
     expect(hear()).toEqual([]);
@@ -183,18 +187,18 @@ describe('what waits for the thread', () => {
       chain.connect();
       line.tell('pokeSoon');
     }
-    expect(hear()).toMatchObject([{ deed: 'pokeSoon', news: { height: 0 } }]);
+    expect(hear()).toEqual([['pokeSoon', 0]]);
     line.tell('pokeIfIdle');
-    expect(hear()).toMatchObject([{ deed: 'pokeIfIdle', news: { height: 9 } }]);
+    expect(hear()).toEqual([['pokeIfIdle', 9]]);
     chain.connect();
     line.tell('pokeSoon');
     vi.advanceTimersByTime(100);
-    expect(hear()).toMatchObject([{ deed: 'pokeSoon', news: { height: 10 } }]);
+    expect(hear()).toEqual([['pokeSoon', 10]]);
     vi.advanceTimersByTime(1000);
     expect(hear()).toEqual([]);
     chain.connect();
     line.tell('pokeSoon');
-    expect(hear()).toMatchObject([{ deed: 'pokeSoon', news: { height: 11 } }]);
+    expect(hear()).toEqual([['pokeSoon', 11]]);
     close();
   });
 });

@@ -1,0 +1,86 @@
+/**
+ * Calls that block their thread until the other one has answered. They have a port of their own, and a cell of shared memory
+ * that is 1 when there is an answer.
+ */
+import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
+import type { CrossingErrors } from './crossingErrors.js';
+import type { AnswerItem, CallItem } from './protocol.js';
+
+/** Maximum time for a call. The answering thread is never busy for so long. */
+const STANDSTILL_MS = 60_000;
+
+export interface SyncCallsSetup {
+  readonly port: MessagePort;
+  /** One cell. */
+  readonly signal: Int32Array;
+}
+
+/** Methods that answer without a promise. */
+type SyncMethods<Methods> = Record<keyof Methods, (...args: never[]) => unknown>;
+
+export class SyncCaller<Methods extends SyncMethods<Methods>> {
+  private readonly setup: SyncCallsSetup;
+  private readonly errors: CrossingErrors;
+  private nextId = 0;
+
+  constructor(setup: SyncCallsSetup, errors: CrossingErrors) {
+    this.setup = setup;
+    this.errors = errors;
+  }
+
+  /** Throws the error of the method, or one if the other thread does not answer for a minute. */
+  call<Name extends keyof Methods & string>(
+    name: Name,
+    ...args: Parameters<Methods[Name]>
+  ): ReturnType<Methods[Name]> {
+    const { port, signal } = this.setup;
+    const id = this.nextId++;
+    const until = performance.now() + STANDSTILL_MS;
+    Atomics.store(signal, 0, 0);
+    port.postMessage([['call', id, name, args] satisfies CallItem]);
+    for (let left = STANDSTILL_MS; left > 0; left = until - performance.now()) {
+      Atomics.wait(signal, 0, 0, left);
+      Atomics.store(signal, 0, 0);
+      // Answers of earlier calls that timed out may come first.
+      for (let found = receiveMessageOnPort(port); found; found = receiveMessageOnPort(port)) {
+        const [item] = found.message as [AnswerItem];
+        if (item[1] === id) return this.resultOf(item) as ReturnType<Methods[Name]>;
+      }
+    }
+    throw new Error('the other thread does not answer');
+  }
+
+  close(): void {
+    this.setup.port.close();
+  }
+
+  private resultOf(item: AnswerItem): unknown {
+    if (item[0] === 'value') return item[3];
+    if (item[0] === 'error') throw this.errors.restore(item[3]);
+    throw new Error(`an answer of the kind ${item[0]} to a call that blocks`);
+  }
+}
+
+/** Answers the calls of a `SyncCaller` at the other end of the port, which it keeps unreferenced. */
+export function serveSyncCalls<Methods extends SyncMethods<Methods>>(
+  { port, signal }: SyncCallsSetup,
+  methods: Methods,
+  errors: CrossingErrors,
+): void {
+  const served = methods as object as Record<string, (...all: readonly unknown[]) => unknown>;
+  const answer = (item: CallItem): AnswerItem => {
+    const [kind, id] = item;
+    try {
+      if (kind !== 'call') throw new Error(`an item of the kind ${kind} on a port for calls that block`);
+      return ['value', id, undefined, served[item[2]]!(...item[3])];
+    } catch (error) {
+      return ['error', id, undefined, errors.cross(error)];
+    }
+  };
+  port.on('message', ([item]: [CallItem]) => {
+    port.postMessage([answer(item)]);
+    Atomics.store(signal, 0, 1);
+    Atomics.notify(signal, 0);
+  });
+  port.unref();
+}
