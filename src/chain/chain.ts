@@ -11,13 +11,19 @@ import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import type { Logger } from '../util/logging.js';
 import { hashToHex, type Bytes } from '../util/bytes.js';
 import { yieldIfDue } from '../scheduler/yield.js';
-import { SerialQueue } from '../scheduler/serialQueue.js';
 import { inSlices } from '../scheduler/slices.js';
 import { AssumedValid } from './index/assumedValid.js';
 import { ChainEvents } from './chainEvents.js';
+import { ChainTurns } from './chainTurns.js';
 import { checkBlockView, contextualCheckBlockView } from './connect/checkBlockView.js';
 import { logConnectedClaims, logDisconnectedClaims } from './connect/claimLog.js';
-import { connectBlock, describeClaims, disconnectBlock, type ConnectDeps } from './connect/connectBlock.js';
+import {
+  connectBlock,
+  describeClaims,
+  disconnectBlock,
+  type ConnectDeps,
+  type ConnectResult,
+} from './connect/connectBlock.js';
 import type { Flusher } from './flusher.js';
 import { HeaderChain } from './index/headerChain.js';
 import type { LoadedBlock } from './blocks/loadedBlock.js';
@@ -80,7 +86,8 @@ export class Chain {
   private readonly options: ChainOptions;
   private readonly flusher: Flusher;
   private readonly log: Logger;
-  private readonly queue = new SerialQueue();
+  /** Who may use the chain when. */
+  readonly turns = new ChainTurns(() => this.refuseWhenBroken());
   private readonly blocks: StoredBlocks;
   /** Ancestors on the branch of the best header, however far ahead of the tip it is. */
   readonly headerChain: HeaderChain;
@@ -130,10 +137,7 @@ export class Chain {
 
   /** Runs a task during which nothing else changes the chain. Rejects after a change has failed, since the data may be wrong. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
-    return this.queue.run(() => {
-      this.refuseWhenBroken();
-      return task();
-    });
+    return this.turns.alone(task);
   }
 
   /**
@@ -416,11 +420,12 @@ export class Chain {
     const { headers } = this.index;
     const block = await this.blocks.take(id);
     const parent = headers.prev(id);
-    const checkScripts = this.checksScripts(id);
-    const { error, claims } = await connectBlock(this.deps, block, parent, {
-      checkScripts,
-      justCheck: false,
-    });
+    const options = { checkScripts: this.checksScripts(id), justCheck: false };
+    const connect = (beforeCommit?: () => Promise<void>): Promise<ConnectResult> =>
+      connectBlock(this.deps, block, parent, { ...options, beforeCommit });
+    // During a reorganisation the tip is not one for which the mempool may accept transactions.
+    const isAlone = this.reorganisation.over !== null;
+    const { error, claims } = await (isAlone ? connect() : this.turns.whileChecking(block, connect));
     this.noteVerdict(id, error);
     this.events.emit('blockChecked', { id, hash: block.hash, error });
     const hash = hashToHex(block.hash);
@@ -587,7 +592,7 @@ export class Chain {
   async close(): Promise<void> {
     this.closing = true;
     if (this.quietTimer !== null) clearTimeout(this.quietTimer);
-    await this.queue.run(() => Promise.resolve());
+    await this.turns.idle();
     if (!this.broken) await this.change(() => this.flusher.flush());
   }
 }

@@ -43,6 +43,8 @@ export interface AcceptOptions {
   readonly testOnly?: boolean;
   /** Time of arrival; default: now. */
   readonly acceptTimeSec?: number;
+  /** Whether a transaction, by its key, is refused since a block that is being connected has it. */
+  readonly except?: (key: string) => boolean;
 }
 
 export interface AcceptVerdict {
@@ -140,6 +142,8 @@ export async function acceptTransaction(
   const isLarge = partsOf(tx) > PARTS_AT_ONCE;
   if (isLarge) await nextTurn();
   const newcomer = isLarge ? await inSlices(prepareInSlices(tx)) : prepare(tx);
+  // It must not count as a new one for the fee estimates.
+  if (accept.except?.(newcomer.key) === true) return refused(reject('txn-already-known'));
   if (pool.has(newcomer.key)) return refused(reject('txn-already-in-mempool'));
   if (isLarge) await nextTurn();
   const spentKeys = spentKeysOf(newcomer.bytes);

@@ -1,9 +1,9 @@
 /**
  * The mempool: transactions that may be in the next block. Follows the chain, accepts transactions, enforces its limits, and
- * serves queries. Combines the parts, which are in separate files. Order: acceptance and reorgs run in the chain's queue, so
- * that the chain does not change during them. Events of the chain are processed immediately; transactions returned by a
- * reorg are processed in the chain's own hook, before the new tip is announced and before the sender of the block gets a
- * result.
+ * serves queries. Combines the parts, which are in separate files. Order: reorgs run in the chain's queue, and acceptance
+ * holds the tip (`chain/chainTurns.ts`), so that the chain does not change during them. Events of the chain are processed
+ * immediately; transactions returned by a reorg are processed in the chain's own hook, before the new tip is announced and
+ * before the sender of the block gets a result.
  */
 import { MAX_BLOCK_WEIGHT } from '../consensus/limits.js';
 import type { ChainReader } from '../chain/chainReader.js';
@@ -143,8 +143,19 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return () => void this.listeners.delete(listener);
   }
 
-  acceptToMempool(tx: Transaction, accept: AcceptOptions = {}): Promise<AcceptVerdict> {
-    return this.deps.reader.chain.exclusively(() => acceptTransaction(this.acceptance, tx, accept));
+  /**
+   * While a block is being checked, a transaction that may follow its parent is accepted at once; the block then removes what
+   * conflicts with it, as if the transaction had come before. All other verdicts are those of the tip after the block.
+   */
+  async acceptToMempool(tx: Transaction, accept: AcceptOptions = {}): Promise<AcceptVerdict> {
+    const { chain } = this.deps.reader;
+    const { turns } = chain;
+    if (turns.isBusy && accept.testOnly !== true) {
+      const except = (key: string): boolean => turns.isBeingConfirmed(fromLatin1(key));
+      const verdict = await turns.atTip(() => acceptTransaction(this.acceptance, tx, { ...accept, except }));
+      if (verdict.accepted) return verdict;
+    }
+    return chain.exclusively(() => acceptTransaction(this.acceptance, tx, accept));
   }
 
   prioritise(txid: Bytes, deltaSat: bigint): void {

@@ -64,6 +64,8 @@ export interface ConnectOptions {
   checkScripts: boolean;
   /** Only the verdict is wanted: nothing is stored, even if the block is valid. */
   justCheck: boolean;
+  /** Awaited before the state of the memory changes from the parent to the block. */
+  beforeCommit?: (() => Promise<void>) | undefined;
 }
 
 export interface ConnectResult {
@@ -224,7 +226,7 @@ async function connectOnce(
       return { error: checked.error, claims: NO_CLAIMS };
     }
     timers.start('commit');
-    await commit(deps, block, parent, checked, rows, begun);
+    await commit(deps, block, parent, checked, rows, begun, options.beforeCommit);
     timers.inputs += block.parsed.inputs.length / INPUT_STRIDE - 1;
     timers.stop();
     return { error: null, claims: checked.claims.report };
@@ -285,6 +287,7 @@ async function commit(
   { resolved, claims }: CheckedBlock & { error: null },
   rows: ReturnType<RowStore['begin']>,
   begun: readonly (BegunBlock | null)[],
+  beforeCommit: ConnectOptions['beforeCommit'],
 ): Promise<void> {
   const { index, store, coins, files, contributors } = deps;
   const { headers } = index;
@@ -304,6 +307,7 @@ async function commit(
       headers.addStatus(id, STATUS.haveUndo);
     }
   }
+  await beforeCommit?.();
   deps.onPoint('commit:before-apply');
   // The following steps cannot fail or be interrupted: the memory changes from one block to the next synchronously.
   coins.apply(block.raw, block.parsed, height);
