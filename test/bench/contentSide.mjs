@@ -132,6 +132,7 @@ class OurPeer {
     const options = { sdHash: hashes[0], signal: new AbortController().signal };
     for await (const bytes of readInOrder(exchange, blobs, options))
       if (bytes.length !== lengthBytes) throw new Error('a blob is short');
+    await Promise.all(hashes.map((hash) => this.store.kept(hash)));
     const seconds = (performance.now() - began) / 1000;
     await exchange.close();
     return { seconds };

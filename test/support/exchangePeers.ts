@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { blobHashOf } from '../../src/daemon/content/blobHash.js';
+import type { HashedBlob } from '../../src/daemon/content/incomingBlob.js';
 import type { BlobKeeper } from '../../src/daemon/exchange/ports.js';
 
 export class MemoryBlobs implements BlobKeeper {
@@ -26,9 +27,9 @@ export class MemoryBlobs implements BlobKeeper {
     return Promise.resolve(this.finished.has(hash) ? this.blobs.get(hash)! : null);
   }
 
-  write(hash: string, bytes: Uint8Array): Promise<boolean> {
-    if (blobHashOf(bytes) !== hash) return Promise.resolve(false);
-    this.put(bytes);
+  receive(hash: string, blob: HashedBlob): Promise<boolean> {
+    if (blob.hash !== hash) return Promise.resolve(false);
+    this.put(blob.bytes);
     return Promise.resolve(true);
   }
 }

@@ -2,18 +2,15 @@
  * Blob files, opened, checked and written without a thread of their own: file access and hashing run in the thread pool of Node.js.
  * So the first blob waits for no thread to start, and no thread takes memory.
  */
-import { constants, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { constants, open, stat, type FileHandle } from 'node:fs/promises';
 import { webcrypto } from 'node:crypto';
-import { join } from 'node:path';
 import { environmentError, systemErrorReason, withPath } from '../../util/text/environmentError.js';
 import { Slots } from '../base/slots.js';
 import { blobHashOf, MAX_BLOB_BYTES } from '../content/blobHash.js';
-import { PARTIAL_SUFFIX, stampText, type BlobRead, type FileStamp, type WrittenBlob } from './blobWork.js';
+import { stampText, type BlobRead, type FileStamp } from './blobWork.js';
 
 /** Blobs that are hashed at the same time. Each takes 4 MiB, since the thread pool works on a copy. Arbitrary. */
 const HASHES_AT_ONCE = 2;
-/** Files that are written at the same time. The thread pool has four threads; one stays free for readers. */
-const WRITES_AT_ONCE = 3;
 /** Up to this size a hash takes less time than a job of the thread pool. */
 const SMALL_BYTES = 16 * 1024;
 
@@ -35,8 +32,12 @@ async function hashOf(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest('SHA-384', bytes)).toString('hex');
 }
 
-async function stampOf(file: FileHandle): Promise<{ readonly stamp: FileStamp; readonly size: number }> {
-  const found = await file.stat({ bigint: true });
+/** The stamp and the bytes of a file, which is open or at a path. */
+export async function stampOf(
+  file: FileHandle | string,
+): Promise<{ readonly stamp: FileStamp; readonly size: number }> {
+  const options = { bigint: true } as const;
+  const found = await (typeof file === 'string' ? stat(file, options) : file.stat(options));
   if (!found.isFile() && !found.isDirectory())
     throw Object.assign(new Error(systemErrorReason('EFTYPE')), { code: 'EFTYPE' });
   return { stamp: stampText(found), size: Number(found.size) };
@@ -57,10 +58,8 @@ const damaged = (reason: string) => ({ kind: 'damaged', reason }) as const;
 
 export class BlobFiles {
   readonly #hashing = new Slots(HASHES_AT_ONCE);
-  readonly #writing = new Slots(WRITES_AT_ONCE);
   /** Memory for checks, used again. */
   readonly #buffers: Uint8Array[] = [];
-  #written = 0;
 
   /**
    * Opens a blob's file. Its bytes are hashed unless the file has the stamp of an earlier check. Throws `EnvironmentError` for what
@@ -132,51 +131,5 @@ export class BlobFiles {
     if (bytes.length === 0 || bytes.length > MAX_BLOB_BYTES) return false;
     if (bytes.length <= SMALL_BYTES) return blobHashOf(bytes) === hash;
     return (await this.#hashing.run(() => hashOf(bytes))) === hash;
-  }
-
-  /** Writes a blob that was received. The result is null if the bytes have another hash; nothing is written then. */
-  async write(folder: string, hash: string, bytes: Uint8Array): Promise<WrittenBlob | null> {
-    if (!(await this.isBlob(hash, bytes))) return null;
-    const temporary = join(folder, `${hash}.${process.pid}-${this.#written++}${PARTIAL_SUFFIX}`);
-    return this.#finish(temporary, join(folder, hash), 'wx', async (file) => {
-      for (let at = 0; at < bytes.length;)
-        at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten;
-      return { hash, length: bytes.length };
-    });
-  }
-
-  /** Gives a blob that a thread wrote to a temporary name its own name, when it is on disk. */
-  finish(
-    folder: string,
-    temporary: string,
-    blob: Pick<WrittenBlob, 'hash' | 'length'>,
-  ): Promise<WrittenBlob> {
-    return this.#finish(temporary, join(folder, blob.hash), 'r+', () => Promise.resolve(blob));
-  }
-
-  /** Syncs and renames, so that the name of a blob never holds a part of it. The temporary file is removed where that fails. */
-  async #finish(
-    temporary: string,
-    path: string,
-    flags: string,
-    fill: (file: FileHandle) => Promise<Pick<WrittenBlob, 'hash' | 'length'>>,
-  ): Promise<WrittenBlob> {
-    const run = async (): Promise<WrittenBlob> => {
-      const file = await open(temporary, flags);
-      try {
-        const written = await fill(file);
-        await file.sync();
-        await rename(temporary, path);
-        return { ...written, stamp: (await stampOf(file)).stamp };
-      } finally {
-        await file.close();
-      }
-    };
-    try {
-      return (await this.#writing.run(run))!;
-    } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined);
-      throw environmentError(withPath(error, temporary), temporary);
-    }
   }
 }

@@ -3,7 +3,7 @@
  * run, quarantined when they are damaged. Other blobs are made from published files on demand (`originals.ts`) or held in
  * memory without being written (`heldBlobs.ts`). Source: lbry-sdk lbry/blob/blob_manager.py `BlobManager`.
  */
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { environmentError, failureReason } from '../../util/text/environmentError.js';
 import { KeyedQueue } from '../../scheduler/keyedQueue.js';
@@ -11,18 +11,12 @@ import type { Logger } from '../../util/logging.js';
 import type { Clock } from '../base/clock.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import { BlobHashes } from '../content/blobHashes.js';
+import type { BlobBytes } from '../content/incomingBlob.js';
 import type { BlobRow, OriginalRow } from '../content/rows.js';
-import { BlobFiles } from './blobFiles.js';
+import { BlobFiles, stampOf } from './blobFiles.js';
+import { BlobStoring, type RecordedBlob } from './blobStoring.js';
 import type { BlobThreads } from './blobThreads.js';
-import {
-  PARTIAL_SUFFIX,
-  stampText,
-  type CipherKey,
-  type CopyTarget,
-  type FileStamp,
-  type WrittenBlob,
-} from './blobWork.js';
-import { Batches } from './batches.js';
+import { PARTIAL_SUFFIX, type CipherKey, type CopyTarget, type FileStamp } from './blobWork.js';
 import { BlobParts } from './blobParts.js';
 import { decryptBlob } from './cipher.js';
 import { HeldBlobs } from './heldBlobs.js';
@@ -120,8 +114,9 @@ export class BlobStore {
   readonly #checked = new Map<string, FileStamp>();
   readonly #queue = new KeyedQueue();
   readonly #keptUntil = new Set<Promise<void>>();
-  readonly #rows: Batches<BlobRow>;
-  readonly #folderSyncs: Batches<null>;
+  readonly #storing: BlobStoring;
+  /** Blobs that are being stored, and those whose storing failed until a caller has learned it. */
+  readonly #coming = new Map<string, Promise<void>>();
   #toNote: [string, FileStamp][] = [];
   #isClosed = false;
   /** Resolves when all files without a row were checked. */
@@ -156,8 +151,7 @@ export class BlobStore {
         for (const { hash } of blobs) this.#finished.add(hash!);
       },
     });
-    this.#rows = new Batches((rows) => deps.database.addBlobs(rows, true));
-    this.#folderSyncs = new Batches(() => this.#syncFolder());
+    this.#storing = new BlobStoring({ folder: deps.folder, record: (blobs) => this.#record(blobs) });
   }
 
   get #folder(): string {
@@ -190,7 +184,7 @@ export class BlobStore {
       if (!this.#unknown.has(hash)) continue;
       const lengthBytes = await this.#lengthIfChecked(hash, stamp);
       if (lengthBytes === null) await this.#takeOver(hash, isMine);
-      else await this.#finish({ hash, lengthBytes, addedOn: this.#deps.clock.nowSec(), isMine });
+      else await this.#finish([{ hash, lengthBytes, addedOn: this.#deps.clock.nowSec(), isMine }]);
       this.#unknown.delete(hash);
     }
   }
@@ -200,7 +194,7 @@ export class BlobStore {
     const bytes = await this.#read(hash);
     this.#unknown.delete(hash);
     if (bytes !== null && !this.#finished.has(hash))
-      await this.#finish({ hash, lengthBytes: bytes.length, addedOn: this.#deps.clock.nowSec(), isMine });
+      await this.#finish([{ hash, lengthBytes: bytes.length, addedOn: this.#deps.clock.nowSec(), isMine }]);
     return bytes;
   }
 
@@ -226,13 +220,21 @@ export class BlobStore {
   /** The size of the file if its stamp is that of an earlier check. */
   async #lengthIfChecked(hash: string, stamp: FileStamp | null): Promise<number | null> {
     if (stamp === null) return null;
-    const found = await stat(this.#pathOf(hash), { bigint: true });
-    return stampText(found) === stamp ? Number(found.size) : null;
+    const found = await stampOf(this.#pathOf(hash));
+    return found.stamp === stamp ? found.size : null;
   }
 
-  async #finish(row: BlobRow): Promise<void> {
-    await this.#rows.add(row);
-    this.#finished.add(row.hash);
+  async #finish(rows: readonly BlobRow[]): Promise<void> {
+    await this.#deps.database.addBlobs(rows, true);
+    for (const { hash } of rows) this.#finished.add(hash);
+  }
+
+  async #record(blobs: readonly RecordedBlob[]): Promise<void> {
+    const addedOn = this.#deps.clock.nowSec();
+    await this.#finish(
+      blobs.map(({ hash, length, isMine }) => ({ hash, lengthBytes: length, addedOn, isMine })),
+    );
+    for (const { hash, stamp } of blobs) this.#noteChecked(hash, stamp);
   }
 
   #noteChecked(hash: string, stamp: FileStamp): void {
@@ -260,12 +262,14 @@ export class BlobStore {
 
   async #readHeld(hash: string): Promise<Uint8Array | null> {
     const held = this.#held.get(hash);
-    if (held === null) return null;
-    if (this.#savesBlobs) {
+    const coming = this.#coming.get(hash);
+    if (held !== null && coming === undefined && this.#savesBlobs) {
+      await this.#store(hash, held, false);
       this.#held.delete(hash);
-      await this.write(hash, held);
     }
-    return held;
+    if (held !== null || coming === undefined) return held;
+    await coming.catch(() => undefined);
+    return this.#finished.has(hash) ? this.#read(hash) : null;
   }
 
   /**
@@ -298,7 +302,7 @@ export class BlobStore {
     return this.#deps.savesBlobs?.() ?? true;
   }
 
-  /** Blobs in memory that are not written. */
+  /** Blobs in memory. */
   get heldCount(): number {
     return this.#held.size;
   }
@@ -378,30 +382,69 @@ export class BlobStore {
   }
 
   /**
-   * Stores a blob. Returns false and stores nothing if the bytes have another hash. After true the blob is on disk. Throws
+   * Stores a blob. Returns false and stores nothing if it has another hash. After true the blob is on disk. Throws
    * `EnvironmentError` if it cannot be written.
    */
-  write(hash: string, bytes: Uint8Array, isMine = false): Promise<boolean> {
-    return this.#queue.run(hash, async () => {
-      if (this.#finished.has(hash)) return true;
-      const written = await this.#files.write(this.#folder, hash, bytes);
-      if (written === null) return false;
-      await this.#keep(written, isMine);
-      await rm(this.#pathOf(hash) + DAMAGED_SUFFIX, { force: true });
-      return true;
-    });
+  async write(hash: string, blob: BlobBytes, isMine = false): Promise<boolean> {
+    const bytes = await this.#bytesOf(hash, blob);
+    if (bytes === null) return false;
+    this.#store(hash, bytes, isMine).catch(() => undefined);
+    await this.kept(hash);
+    return true;
   }
 
   /**
-   * Stores a downloaded blob: as `write` does, or in memory for its reader if blobs are not saved. False if the bytes have
-   * another hash.
+   * Takes a downloaded blob. Returns false if it has another hash. After true it can be read; `kept` says when it is on disk.
+   * If blobs are not saved, it stays in memory for its reader. Throws as `write` does.
    */
-  async receive(hash: string, bytes: Uint8Array): Promise<boolean> {
-    if (this.#savesBlobs) return this.write(hash, bytes);
+  async receive(hash: string, blob: BlobBytes): Promise<boolean> {
     if (this.#finished.has(hash)) return true;
-    if (!(await this.#files.isBlob(hash, bytes))) return false;
+    const bytes = await this.#bytesOf(hash, blob);
+    if (bytes === null) return false;
     this.#held.put(hash, bytes);
+    if (this.#savesBlobs) await this.#store(hash, bytes, false);
     return true;
+  }
+
+  /** Resolves when a received blob is on disk, at once if it is not being stored. Throws as `write` does. */
+  async kept(hash: string): Promise<void> {
+    try {
+      await this.#coming.get(hash);
+    } catch (error) {
+      this.#coming.delete(hash);
+      throw error;
+    }
+  }
+
+  /** The bytes of a blob, unless they have another hash. */
+  async #bytesOf(hash: string, blob: BlobBytes): Promise<Uint8Array | null> {
+    if (!(blob instanceof Uint8Array)) return blob.hash === hash ? blob.bytes : null;
+    return (await this.#files.isBlob(hash, blob)) ? blob : null;
+  }
+
+  /** Stores a blob whose hash is known. Resolves when its bytes are in a file; `kept` says when the blob is on disk. */
+  async #store(hash: string, bytes: Uint8Array, isMine: boolean): Promise<void> {
+    let onWritten: () => void = () => undefined;
+    const written = new Promise<void>((resolve) => (onWritten = resolve));
+    const kept = this.#queue.run(hash, async () => {
+      if (this.#finished.has(hash)) return;
+      await this.#storing.store(hash, bytes, isMine, onWritten);
+      await rm(this.#pathOf(hash) + DAMAGED_SUFFIX, { force: true });
+    });
+    this.#coming.set(hash, kept);
+    kept.then(
+      () => {
+        if (this.#coming.get(hash) === kept) this.#coming.delete(hash);
+        if (this.#savesBlobs) this.#held.delete(hash);
+      },
+      () => this.#held.delete(hash),
+    );
+    try {
+      await Promise.race([written, kept]);
+    } catch (error) {
+      this.#coming.delete(hash);
+      throw error;
+    }
   }
 
   /** Adds the data blobs of a published stream. They are not written but made on demand. */
@@ -445,11 +488,10 @@ export class BlobStore {
     if (this.#isClosed) throw new Error('the daemon stops');
     return this.#queue.run(hash, async () => {
       const bytes = await this.originals.read(hash, null);
-      const written = bytes && (await this.#files.write(this.#folder, hash, bytes));
-      if (!written) return null;
-      await this.#keep(written, true);
+      if (bytes === null) return null;
+      await this.#storing.store(hash, bytes, true, () => undefined);
       this.originals.forget(hash);
-      return written.length;
+      return bytes.length;
     });
   }
 
@@ -458,44 +500,29 @@ export class BlobStore {
    * is stored when `kept` of the result resolves.
    */
   async encrypt(piece: Uint8Array, cipher: CipherKey): Promise<EncryptedBlob> {
-    const { temporary, hash, length } = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
-    const kept = this.#keepEncrypted(temporary, { hash, length });
+    const temporary = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
+    const { hash, length } = temporary;
+    const kept = this.#storing.keep(temporary).then(
+      () => undefined,
+      async (error: unknown) => {
+        // The caller knows only the hashes of blobs that were kept.
+        await this.discard([hash]).catch(() => undefined);
+        throw error;
+      },
+    );
     kept.catch(() => undefined);
     return { hash, length, kept };
   }
 
-  async #keepEncrypted(temporary: string, blob: Pick<WrittenBlob, 'hash' | 'length'>): Promise<void> {
-    const written = await this.#files.finish(this.#folder, temporary, blob);
-    try {
-      await this.#keep(written, true);
-    } catch (error) {
-      // The caller knows only the hashes of blobs that were kept.
-      await this.discard([blob.hash]).catch(() => undefined);
-      throw error;
-    }
-  }
-
-  async #keep({ hash, length, stamp }: WrittenBlob, isMine: boolean): Promise<void> {
-    await this.#folderSyncs.add(null);
-    await this.#finish({ hash, lengthBytes: length, addedOn: this.#deps.clock.nowSec(), isMine });
-    this.#noteChecked(hash, stamp);
-  }
-
-  /** Syncs the folder, so that new names survive a crash. */
-  async #syncFolder(): Promise<void> {
-    // Windows cannot sync folders.
-    if (process.platform === 'win32') return;
-    const folder = await open(this.#folder, 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+  /** Resolves when no blob is being stored that the caller wants to remove, whether that fails or not. */
+  async #settle(hashes: readonly string[]): Promise<void> {
+    await Promise.allSettled(hashes.map((hash) => this.#coming.get(hash)));
   }
 
   /** Deletes blobs. Those that a stream needs are pending afterwards. */
   async delete(hashes: readonly string[]): Promise<void> {
     await Promise.all(this.#keptUntil);
+    await this.#settle(hashes);
     await this.#deps.database.forgetBlobs(hashes);
     await this.#removeFiles(hashes);
   }
@@ -532,6 +559,7 @@ export class BlobStore {
   /** Deletes a stream and the blobs that no other stream needs. */
   async deleteStream(streamHash: string): Promise<void> {
     await Promise.all(this.#keptUntil);
+    await Promise.allSettled(this.#coming.values());
     const removed = await this.#deps.database.removeStream(streamHash);
     this.originals.removeStream(streamHash);
     await this.onStreamDeleted(streamHash);
@@ -559,6 +587,7 @@ export class BlobStore {
     this.#isClosed = true;
     this.originals.close();
     await this.settled.catch(() => undefined);
+    await Promise.allSettled(this.#coming.values());
     await this.#saveChecks();
   }
 }

@@ -3,8 +3,10 @@
  * a time.
  */
 
+import type { HashedBlob } from '../content/incomingBlob.js';
+
 export type LineOutcome =
-  | { readonly kind: 'blob'; readonly bytes: Buffer }
+  | ({ readonly kind: 'blob' } & HashedBlob)
   /** The holder does not have the blob now. */
   | { readonly kind: 'lacks' }
   /** The line is closed: a timeout, a lie, a lost connection, or `close` was called. */
@@ -20,7 +22,7 @@ export interface LineEvents {
 export interface Line {
   /**
    * Requests a blob and, if that needs no extra request, asks which of `others` (wanted next) the holder has. Does not
-   * reject. Only the length of the bytes is checked (if `lengthBytes` is not null), not the hash.
+   * reject. Only the length of the bytes is checked (if `lengthBytes` is not null). The caller compares the hash.
    */
   request(
     hash: string,

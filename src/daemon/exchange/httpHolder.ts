@@ -4,6 +4,7 @@
 import { sleep, type Clock } from '../base/clock.js';
 import { MissMemory } from '../base/missMemory.js';
 import { MAX_BLOB_BYTES } from '../content/blobHash.js';
+import { IncomingBlob, type HashedBlob } from '../content/incomingBlob.js';
 import type { Bandwidth } from './bandwidth.js';
 import type { Holder, Line, LineEvents, LineOutcome } from './blobHolders.js';
 import type { RateLimiter } from './rateLimiter.js';
@@ -82,10 +83,10 @@ class HttpLine implements Line {
       const body = await this.#open(hash, signal);
       if (body === null) return { kind: 'lacks' };
       events.onComing();
-      const bytes = await this.#read(body, signal);
-      if (lengthBytes !== null && bytes.length !== lengthBytes)
-        throw new Error(`the server sent ${bytes.length} bytes, not ${lengthBytes}`);
-      return { kind: 'blob', bytes };
+      const blob = await this.#read(body, signal);
+      if (lengthBytes !== null && blob.bytes.length !== lengthBytes)
+        throw new Error(`the server sent ${blob.bytes.length} bytes, not ${lengthBytes}`);
+      return { kind: 'blob', ...blob };
     } catch (error) {
       const { cause, message } = error as Error;
       const reason = late.signal.aborted
@@ -123,20 +124,19 @@ class HttpLine implements Line {
     return fetch(url, { signal });
   }
 
-  async #read(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Buffer> {
+  async #read(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<HashedBlob> {
     const { bandwidth, clock, rate } = this.#deps;
-    const chunks: Uint8Array[] = [];
+    const blob = new IncomingBlob(MAX_BLOB_BYTES);
     for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
       bandwidth.received(this.#place, chunk.length);
       this.receivedBytes += chunk.length;
       this.lastBytesMs = clock.nowMs();
       // Leaving the loop aborts the transfer.
-      if (this.receivedBytes > MAX_BLOB_BYTES) throw new Error('the server sent more than a blob has');
-      chunks.push(chunk);
+      if (blob.add(chunk) < chunk.length) throw new Error('the server sent more than a blob has');
       const delay = rate.delayMs(chunk.length);
       if (delay > 0) await sleep(clock, delay, signal);
     }
-    return Buffer.concat(chunks);
+    return blob.end();
   }
 
   close(): void {

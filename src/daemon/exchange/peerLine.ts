@@ -3,6 +3,7 @@
  * lbry/blob_exchange/client.py `BlobExchangeClientProtocol`.
  */
 import type { Clock, Timer } from '../base/clock.js';
+import { IncomingBlob } from '../content/incomingBlob.js';
 import type { Bandwidth } from './bandwidth.js';
 import type { Holder, Line, LineEvents, LineOutcome } from './blobHolders.js';
 import { JsonMessages, ProtocolError } from './jsonMessages.js';
@@ -28,8 +29,8 @@ interface Request {
   readonly asked: readonly string[];
   readonly events: LineEvents;
   readonly settle: (outcome: LineOutcome) => void;
-  /** Buffer for the blob; null until the response reports the length. */
-  blob: Buffer | null;
+  /** Null until the response reports the length. */
+  blob: IncomingBlob | null;
   timer: Timer;
 }
 
@@ -127,7 +128,7 @@ class PeerLine implements Line {
   #take(bytes: Buffer): void {
     const request = this.#request;
     if (request === null) throw new ProtocolError('bytes came that were not asked for');
-    if (request.blob !== null) return this.#takeBlob(request, request.blob, bytes);
+    if (request.blob !== null) return this.#takeBlob(request.blob, bytes);
     const found = this.#messages.push(bytes);
     if (found === null) return;
     const answer = readAnswer(found.members, request.hash, request.lengthBytes);
@@ -139,18 +140,18 @@ class PeerLine implements Line {
     }
     request.timer.cancel();
     request.timer = this.#startTimer('blob');
-    request.blob = Buffer.allocUnsafeSlow(answer.lengthBytes);
+    request.blob = new IncomingBlob(answer.lengthBytes);
     this.lastBytesMs = this.#deps.clock.nowMs();
     request.events.onComing();
-    if (found.rest.length > 0) this.#takeBlob(request, request.blob, found.rest);
+    if (found.rest.length > 0) this.#takeBlob(request.blob, found.rest);
   }
 
-  #takeBlob(request: Request, blob: Buffer, bytes: Buffer): void {
-    const count = bytes.copy(blob, this.receivedBytes);
-    this.receivedBytes += count;
+  #takeBlob(blob: IncomingBlob, bytes: Buffer): void {
+    const count = blob.add(bytes);
+    this.receivedBytes = blob.count;
     this.lastBytesMs = this.#deps.clock.nowMs();
-    if (this.receivedBytes < blob.length) return;
-    this.#end({ kind: 'blob', bytes: blob });
+    if (!blob.isFull) return;
+    this.#end({ kind: 'blob', ...blob.end() });
     // QUIRK: lbry-sdk truncates excess bytes and parses later ones as the next response.
     if (count < bytes.length) this.close();
   }

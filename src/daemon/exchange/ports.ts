@@ -1,4 +1,5 @@
 /** Interfaces between the blob exchange and other parts of the daemon. */
+import type { HashedBlob } from '../content/incomingBlob.js';
 import type { PeerSource } from '../dht/peerSource.js';
 
 /**
@@ -34,10 +35,10 @@ export interface OpenBlob {
 /** Stores downloaded blobs; `BlobStore` implements it. */
 export interface BlobKeeper extends BlobReader {
   /**
-   * Checks the bytes against the hash and stores them. Returns false if the hash differs. Throws `EnvironmentError` if they
-   * cannot be stored, for example on a full disk.
+   * Takes a blob that was requested by its hash. Returns false if it has another hash. After true it can be read; it may not
+   * be on disk yet. Throws `EnvironmentError` if it cannot be stored, for example on a full disk.
    */
-  write(hash: string, bytes: Uint8Array): Promise<boolean>;
+  receive(hash: string, blob: HashedBlob): Promise<boolean>;
 }
 
 /** A source of peers for a stream. */
@@ -62,7 +63,7 @@ export interface FetchOptions {
 
 export interface BlobFetcher {
   /**
-   * Downloads a blob from any peer or server and stores it. Resolves to its verified bytes. Retries until the signal aborts,
+   * Downloads a blob from any peer or server. Resolves to its verified bytes, which may not be on disk yet. Retries until the signal aborts,
    * then rejects with the signal's reason. Rejects with `EnvironmentError` if the blob cannot be stored. `lengthBytes` is
    * null if unknown. Concurrent calls for one blob share the work.
    */

@@ -3,6 +3,7 @@
  */
 import type { Clock } from '../base/clock.js';
 import { isBlobHash, MAX_BLOB_BYTES } from '../content/blobHash.js';
+import { IncomingBlob, type HashedBlob } from '../content/incomingBlob.js';
 import type { Bandwidth } from './bandwidth.js';
 import { JsonMessages, ProtocolError, type JsonMembers } from './jsonMessages.js';
 import type { RateLimiter } from './rateLimiter.js';
@@ -151,17 +152,15 @@ class Upload {
   }
 
   /** Bytes of a blob; null if the client left before the end. */
-  #bytes(sizeBytes: number): Promise<Buffer | null> {
+  #bytes(sizeBytes: number): Promise<HashedBlob | null> {
     return this.#inTime(async () => {
-      const blob = Buffer.allocUnsafeSlow(sizeBytes);
-      for (let at = 0; at < sizeBytes;) {
+      const blob = new IncomingBlob(sizeBytes);
+      while (!blob.isFull) {
         const bytes = await this.#next();
         if (bytes === null) return null;
-        const count = bytes.copy(blob, at);
-        at += count;
-        this.#reader.unread(bytes.subarray(count));
+        this.#reader.unread(bytes.subarray(blob.add(bytes)));
       }
-      return blob;
+      return blob.end();
     });
   }
 
@@ -170,10 +169,10 @@ class Upload {
     const { store } = this.#deps;
     const wanted = isDescriptor ? await this.#answerStream(hash) : await this.#answerBlob(hash);
     if (wanted !== 'wanted') return wanted === 'known';
-    const bytes = await this.#bytes(sizeBytes);
+    const blob = await this.#bytes(sizeBytes);
     let isTaken = false;
     try {
-      isTaken = bytes !== null && (await store.put(hash, bytes, isDescriptor));
+      isTaken = blob !== null && (await store.put(hash, blob, isDescriptor));
     } finally {
       await this.#answer(isDescriptor ? { received_sd_blob: isTaken } : { received_blob: isTaken });
     }

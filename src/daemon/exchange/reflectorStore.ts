@@ -7,6 +7,7 @@ import { DaemonError } from '../base/daemonError.js';
 import type { BlobStore } from '../blobs/blobStore.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import { readDescriptor, type StreamDescriptor } from '../content/descriptor.js';
+import { bytesOf, type BlobBytes } from '../content/incomingBlob.js';
 import type { OffsiteBlobs } from '../objects/offsiteBlobs.js';
 import type { BlobReader, OpenBlob } from './ports.js';
 
@@ -168,8 +169,8 @@ export class ReflectorStore implements BlobReader {
    * blob cannot be stored. After a result of true, the blob is on this disk. With an object store, it stays there until the
    * object store has it.
    */
-  async put(hash: string, bytes: Uint8Array, isDescriptor: boolean): Promise<boolean> {
-    const writing = this.#put(hash, bytes, isDescriptor);
+  async put(hash: string, blob: BlobBytes, isDescriptor: boolean): Promise<boolean> {
+    const writing = this.#put(hash, blob, isDescriptor);
     const settled = writing
       .catch(() => undefined)
       .finally(() => {
@@ -179,23 +180,23 @@ export class ReflectorStore implements BlobReader {
     return writing;
   }
 
-  async #put(hash: string, bytes: Uint8Array, isDescriptor: boolean): Promise<boolean> {
+  async #put(hash: string, blob: BlobBytes, isDescriptor: boolean): Promise<boolean> {
     const { blobs, database, clock } = this.#deps;
-    const descriptor = isDescriptor ? parsed(bytes) : null;
+    const descriptor = isDescriptor ? parsed(bytesOf(blob)) : null;
     if (isDescriptor && descriptor === null) return false;
     const isNew = !blobs.finished.has(hash);
     // Withheld before it is stored, so that it is not served in between.
     if (isNew) this.#withheld.add(hash);
-    if (!(await blobs.write(hash, bytes))) {
+    if (!(await blobs.write(hash, blob))) {
       this.#withheld.delete(hash);
       return false;
     }
-    if (isNew) this.#usedBytes += bytes.length;
+    if (isNew) this.#usedBytes += bytesOf(blob).length;
     if (descriptor !== null)
       await database.addStream({
         descriptor,
         sdHash: hash,
-        sdLengthBytes: bytes.length,
+        sdLengthBytes: bytesOf(blob).length,
         addedOn: clock.nowSec(),
         isMine: false,
       });

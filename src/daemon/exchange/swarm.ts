@@ -4,6 +4,7 @@
  * lbry-sdk lbry/blob_exchange/downloader.py `BlobDownloader`.
  */
 import type { Clock, Timer } from '../base/clock.js';
+import type { HashedBlob } from '../content/incomingBlob.js';
 import type { Holder, Line, LineOutcome } from './blobHolders.js';
 import { holdersNeeded, isStuck, Known, type Wanted } from './knownHolder.js';
 import type { BlobKeeper, DownloadProgress, Urgency } from './ports.js';
@@ -326,18 +327,18 @@ export class Swarm {
     }
     one.score = (outcome.bytes.length * 1000) / Math.max(1, now - one.sinceMs);
     this.#noteArrival(now, outcome.bytes.length);
-    await this.#verify(one, wanted, outcome.bytes);
+    await this.#verify(one, wanted, outcome);
   }
 
-  async #verify(one: Known, wanted: Wanted, bytes: Buffer): Promise<void> {
-    // During the verification, no other holder is asked for the blob, and this holder may send the next one.
+  async #verify(one: Known, wanted: Wanted, blob: HashedBlob): Promise<void> {
+    // While it is stored, no other holder is asked for the blob, and this holder may send the next one.
     const checking = new Known(one.holder, 0);
     checking.sinceMs = Infinity;
     wanted.asked.add(checking);
     this.#pump();
     let isRight: boolean;
     try {
-      isRight = await this.#deps.blobs.write(wanted.hash, bytes);
+      isRight = await this.#deps.blobs.receive(wanted.hash, blob);
     } catch (error) {
       wanted.reject(error);
       return;
@@ -350,7 +351,7 @@ export class Swarm {
       return;
     }
     one.failures = 0;
-    wanted.resolve(bytes);
+    wanted.resolve(blob.bytes);
     this.#drop(wanted);
   }
 

@@ -95,6 +95,8 @@ export class StreamReader {
       (await this.#deps.blobs.read(sdHash)) ??
       (await this.#rebuilt(sdHash)) ??
       (await this.#fetch(sdHash, null, sdHash, signal));
+    // The caller may store rows of the stream.
+    await this.#deps.blobs.kept(sdHash);
     return { sdHash, descriptor: readDescriptor(bytes), sdLengthBytes: bytes.length };
   }
 
@@ -209,6 +211,8 @@ export class StreamReader {
       return written;
     }
     const bytes = await this.wholeBlob(stream, at, signal);
+    // Each blob is on disk before its bytes are in the file, as `holdsStream` expects.
+    await this.#deps.blobs.kept(hash);
     await file.write(bytes, 0, bytes.length, position);
     return bytes.length;
   }

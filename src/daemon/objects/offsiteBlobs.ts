@@ -15,6 +15,7 @@ import type { BlobStore } from '../blobs/blobStore.js';
 import { blobHashOf, isBlobHash } from '../content/blobHash.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import { readDescriptor, type StreamDescriptor } from '../content/descriptor.js';
+import { bytesOf, type BlobBytes } from '../content/incomingBlob.js';
 import type { DueUpload } from '../content/offsiteRows.js';
 import { DiskCache } from './diskCache.js';
 import { ObjectStoreError, type S3Bucket } from './s3Bucket.js';
@@ -170,15 +171,16 @@ export class OffsiteBlobs {
   }
 
   /** Like `BlobStore.write`: true means that the blob is on disk. It is uploaded once its stream is known. */
-  async write(hash: string, bytes: Uint8Array): Promise<boolean> {
+  async write(hash: string, blob: BlobBytes): Promise<boolean> {
     const { local, database, clock } = this.#deps;
-    if (!(await local.write(hash, bytes))) return false;
+    const { length } = bytesOf(blob);
+    if (!(await local.write(hash, blob))) return false;
     if (this.#offsite.has(hash)) {
-      this.#cache.addStored(hash, bytes.length);
+      this.#cache.addStored(hash, length);
       return true;
     }
-    await database.noteWaiting({ hash, lengthBytes: bytes.length }, clock.nowSec());
-    this.#cache.addWaiting(hash, bytes.length);
+    await database.noteWaiting({ hash, lengthBytes: length }, clock.nowSec());
+    this.#cache.addWaiting(hash, length);
     this.#misses.forget(hash);
     return true;
   }

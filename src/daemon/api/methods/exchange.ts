@@ -26,6 +26,7 @@ const get = implement(blobGet, async ({ services }, args) => {
   );
   try {
     const bytes = await fetcher!.fetchBlob(hash, null, { sdHash: hash, signal: late.signal });
+    await services.blobs.kept(hash);
     if (!args.read) return `Downloaded blob ${hash}`;
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {

@@ -136,7 +136,7 @@ export class ExchangeParts implements BesideBlobs {
     return {
       finished: store.finished,
       read: (hash) => store.read(hash),
-      write: (hash, bytes) => store.receive(hash, bytes),
+      receive: (hash, blob) => store.receive(hash, blob),
     };
   }
 

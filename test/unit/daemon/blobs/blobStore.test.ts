@@ -82,6 +82,54 @@ describe('BlobStore', () => {
     expect(await folder.store.openParts('ab'.repeat(48))).toBeNull();
   });
 
+  it('reads a received blob at once, and counts it when it is on disk and has its row', async () => {
+    const blobs = [70_000, 80_000, 90_000].map((size) => randomBytes(size));
+    const hashes = blobs.map((bytes) => blobHashOf(bytes));
+    let record: () => void = () => undefined;
+    const mayRecord = new Promise<void>((resolve) => (record = resolve));
+    const database = folder.database as { addBlobs: typeof folder.database.addBlobs };
+    const { addBlobs } = database;
+    database.addBlobs = async (rows, isFinished) => {
+      await mayRecord;
+      return addBlobs(rows, isFinished);
+    };
+    for (const [n, bytes] of blobs.entries()) {
+      const hash = hashes[n]!;
+      expect(await folder.store.receive(hash, { bytes: randomBytes(9), hash: hashes[(n + 1) % 3]! })).toBe(
+        false,
+      );
+      expect(await folder.store.receive(hash, { bytes, hash })).toBe(true);
+      expect(await folder.store.read(hash)).toBe(bytes);
+      // A reader has it now. The next one gets it from disk.
+      folder.store.forgetHeld(hash);
+    }
+    const readers = hashes.map((hash) => folder.store.read(hash));
+    const deletion = folder.store.delete([hashes[2]!]);
+    expect(folder.store.finished.size).toBe(0);
+    record();
+    expect((await Promise.all(readers.slice(0, 2))).map((bytes) => Buffer.from(bytes!))).toEqual(
+      blobs.slice(0, 2),
+    );
+    await Promise.all([deletion, ...hashes.map((hash) => folder.store.kept(hash))]);
+    await folder.reopen();
+    expect([...folder.store.finished].sort()).toEqual(hashes.slice(0, 2).sort());
+  });
+
+  it('reports a received blob that cannot be put on disk to the caller that needs it there', async () => {
+    const bytes = randomBytes(5000);
+    const hash = blobHashOf(bytes);
+    const database = folder.database as { addBlobs: typeof folder.database.addBlobs };
+    const { addBlobs } = database;
+    database.addBlobs = () => Promise.reject(new Error('the disk is full'));
+    expect(await folder.store.receive(hash, { bytes, hash })).toBe(true);
+    await expect(folder.store.kept(hash)).rejects.toThrow('the disk is full');
+    expect([await folder.store.read(hash), folder.store.finished.has(hash)]).toEqual([null, false]);
+    database.addBlobs = addBlobs;
+    expect(await folder.store.receive(hash, { bytes, hash })).toBe(true);
+    await folder.store.kept(hash);
+    expect(folder.store.finished.has(hash)).toBe(true);
+  });
+
   it('keeps blobs over a restart and refuses bytes of another hash', async () => {
     const { hash, bytes } = await blobOf(1000);
     const other = blobHashOf(Buffer.from('other'));

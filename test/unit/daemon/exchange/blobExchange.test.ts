@@ -187,7 +187,7 @@ describe('BlobExchange', () => {
   it('rejects where a blob cannot be kept', async () => {
     const hash = theirs.add(1000);
     found(known(['good']));
-    ours.write = () => Promise.reject(new Error('no space'));
+    ours.receive = () => Promise.reject(new Error('no space'));
     await expect(clock.until(fetchBlob(hash))).rejects.toThrow('no space');
   });
 

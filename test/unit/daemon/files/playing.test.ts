@@ -305,6 +305,7 @@ describe('a stream that is elsewhere', () => {
     // From then on they are to be saved.
     folder.savesBlobs = true;
     expect((await read(await open(), 0, SIZE_BYTES)).equals(bytes)).toBe(true);
+    await Promise.all([...hashes].map((hash) => folder.store.kept(hash)));
     expect(readdirSync(folder.blobFolder).sort()).toEqual([...hashes].sort());
     expect(await manager.blobsCompleted(file)).toBe(hashes.length);
   });

@@ -1,0 +1,160 @@
+/**
+ * Stores blobs in groups, so that a slow disk delays neither a transfer nor an encryption.
+ *
+ * A blob passes these steps, and each step of a group begins when the previous one has ended for all its blobs:
+ * 1. The bytes, whose hash is known, are written to a temporary name (`PARTIAL_SUFFIX`).
+ * 2. The temporary files are synced. Several threads do that while the next blobs are written.
+ * 3. The files get their names, and the folder is synced.
+ * 4. The rows are committed. Only then the blobs count as on disk: they are in `BlobStore.finished`, and are announced and served.
+ *
+ * After a kill or a power failure before step 3, the next start removes the temporary files. After step 3, the folder has whole
+ * blobs without a finished row, because the data was synced before the name existed; the next start verifies and adopts them. After
+ * step 4, neither loses anything. So a name never holds a part of a blob, and no row promises a blob that may be missing. Callers
+ * that acknowledge a blob wait for `kept`.
+ */
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { environmentError, withPath } from '../../util/text/environmentError.js';
+import { Slots } from '../base/slots.js';
+import { Batches } from './batches.js';
+import { stampOf } from './blobFiles.js';
+import { PARTIAL_SUFFIX, type TemporaryBlob, type WrittenBlob } from './blobWork.js';
+
+/** Files that are written at the same time, and that are synced at the same time. The thread pool has four threads. */
+const WRITES_AT_ONCE = 2;
+const SYNCS_AT_ONCE = 2;
+/** Blobs that are written and not synced. Further writes wait. Arbitrary: 128 MiB of the system's cache. */
+const MAX_UNSYNCED = 64;
+
+export interface BlobStoringDeps {
+  readonly folder: string;
+  /** Commits the rows of blobs whose files are on disk. */
+  readonly record: (blobs: readonly RecordedBlob[]) => Promise<void>;
+}
+
+export interface RecordedBlob extends WrittenBlob {
+  readonly isMine: boolean;
+}
+
+/** A blob whose bytes are in a temporary file. */
+interface Unsynced extends TemporaryBlob {
+  readonly isMine: boolean;
+  /** Null if a thread wrote the file and closed it. */
+  readonly file: FileHandle | null;
+}
+
+/** A blob in a group; the steps fill in what they find out. */
+interface Member {
+  readonly blob: Unsynced;
+  recorded: RecordedBlob | null;
+  failure: unknown;
+}
+
+export class BlobStoring {
+  readonly #deps: BlobStoringDeps;
+  readonly #writing = new Slots(WRITES_AT_ONCE);
+  readonly #syncing = new Slots(SYNCS_AT_ONCE);
+  readonly #unsynced = new Slots(MAX_UNSYNCED);
+  readonly #synced: Batches<Member>;
+  readonly #named: Batches<Member>;
+  #written = 0;
+
+  constructor(deps: BlobStoringDeps) {
+    this.#deps = deps;
+    this.#synced = new Batches((group) => this.#sync(group));
+    this.#named = new Batches((group) => this.#name(group));
+  }
+
+  /**
+   * Stores a blob with this hash. `onWritten` is called when its bytes are in a file. Resolves when the blob is on disk. Throws
+   * `EnvironmentError`; no file remains then.
+   */
+  async store(hash: string, bytes: Uint8Array, isMine: boolean, onWritten: () => void): Promise<WrittenBlob> {
+    return (await this.#unsynced.run(async () => {
+      const blob = (await this.#writing.run(() => this.#write(hash, bytes, isMine)))!;
+      onWritten();
+      return this.#keep(blob);
+    }))!;
+  }
+
+  /** The same for a blob of the user that a thread wrote to a temporary file. */
+  keep(blob: TemporaryBlob): Promise<WrittenBlob> {
+    return this.#keep({ ...blob, isMine: true, file: null });
+  }
+
+  async #write(hash: string, bytes: Uint8Array, isMine: boolean): Promise<Unsynced> {
+    const name = `${hash}.${process.pid}-${this.#written++}${PARTIAL_SUFFIX}`;
+    const temporary = join(this.#deps.folder, name);
+    let file: FileHandle | null = null;
+    try {
+      file = await open(temporary, 'wx');
+      for (let at = 0; at < bytes.length;)
+        at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten;
+      return { hash, length: bytes.length, temporary, isMine, file };
+    } catch (error) {
+      await file?.close();
+      throw await removed(temporary, error);
+    }
+  }
+
+  async #keep(blob: Unsynced): Promise<WrittenBlob> {
+    const member: Member = { blob, recorded: null, failure: null };
+    await this.#synced.add(member);
+    if (member.recorded === null) throw await removed(blob.temporary, member.failure);
+    await this.#named.add(member);
+    return member.recorded;
+  }
+
+  async #sync(group: readonly Member[]): Promise<void> {
+    await Promise.all(
+      group.map((member) =>
+        this.#syncing.run(async () => {
+          let { file } = member.blob;
+          try {
+            file ??= await open(member.blob.temporary, 'r+');
+            await file.sync();
+          } catch (error) {
+            member.failure = error;
+          } finally {
+            await file?.close();
+          }
+        }),
+      ),
+    );
+    for (const member of group) if (member.failure === null) await this.#rename(member);
+  }
+
+  async #rename(member: Member): Promise<void> {
+    const { hash, length, temporary, isMine } = member.blob;
+    const path = join(this.#deps.folder, hash);
+    try {
+      await rename(temporary, path);
+      member.recorded = { hash, length, isMine, stamp: (await stampOf(path)).stamp };
+    } catch (error) {
+      member.failure = error;
+    }
+  }
+
+  async #name(group: readonly Member[]): Promise<void> {
+    await this.#syncFolder();
+    await this.#deps.record(group.map(({ recorded }) => recorded!));
+  }
+
+  /** Syncs the folder, so that new names survive a crash. */
+  async #syncFolder(): Promise<void> {
+    // Windows cannot sync folders.
+    if (process.platform === 'win32') return;
+    const folder = await open(this.#deps.folder, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+}
+
+/** Removes a temporary file. Resolves to the error that names it. */
+async function removed(temporary: string, error: unknown): Promise<unknown> {
+  await rm(temporary, { force: true }).catch(() => undefined);
+  return environmentError(withPath(error, temporary), temporary);
+}
