@@ -267,7 +267,7 @@ describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
       '--blockchain-name=bitcoin',
     ]);
     expect(code).toBe(1);
-    expect(err).toContain("Setting 'blockchain_name' must be one of lbrycrd_main");
+    expect(err).toContain("Setting 'blockchain_name' value must be one of: lbrycrd_main");
   });
 
   it('a setting in the file that there is not is a warning', async () => {

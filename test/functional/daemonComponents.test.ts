@@ -55,6 +55,11 @@ describe('a daemon that skips all components', () => {
       ]);
       for (const component of needs) needed.add(component);
     }
+    // It needs wallets that are open, and no component.
+    await expect(daemon.call('preference_get')).rejects.toMatchObject({
+      errorName: 'NameError',
+      message: 'preference_get: wallet is not a known Component: it is skipped',
+    });
     expect([...needed]).toEqual(expect.arrayContaining(['wallet', 'blob_manager', 'file_manager', 'dht']));
   });
 

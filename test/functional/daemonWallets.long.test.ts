@@ -92,11 +92,22 @@ describe('wallets of a daemon', () => {
           () => false,
         ),
       );
+      await until('the wallet file is open', () =>
+        daemon.call<object>('preference_get').then(
+          (all) => Object.keys(all).length === 0,
+          () => false,
+        ),
+      );
+      await daemon.call('preference_set', { key: 'theme', value: 'dark' });
+      expect(await daemon.call('preference_get', { key: 'theme' })).toEqual({ theme: 'dark' });
+      expect(await daemon.call('wallet_status')).toMatchObject({ is_locked: false, is_syncing: true });
+      expect(await daemon.call('status')).toMatchObject({ startup_status: { wallet: false } });
       await daemon.call('settings_set', { key: 'lbryum_servers', value: [`127.0.0.1:${hubPort}`] });
       await until(
         'the wallet is up',
         async () => (await daemon.call<{ is_running: boolean }>('status')).is_running,
       );
+      expect(await daemon.call('preference_get')).toEqual({ theme: 'dark' });
       expect(await daemon.call('wallet_balance')).toMatchObject({ total: '0.0' });
       await end(daemon);
     },

@@ -204,6 +204,10 @@ function withoutDefaultServers(ours: string, recorded: string): [string, string]
   return [ours, recorded];
 }
 
+/** A list of settings without those whose recorded value is refused here. */
+const withoutRefused = (text: string): string =>
+  [...refused].reduce((rest, name) => rest.replace(new RegExp(`\\n {4}"${name}": [^\\n]*`), ''), text);
+
 const memberOf = (value: JsonValue | undefined, ...path: string[]): JsonValue | undefined =>
   path.reduce<JsonValue | undefined>(
     (at, key) => (at instanceof JsonObject ? at.get(key) : undefined),
@@ -275,6 +279,9 @@ const resultOf = (answer: JsonValue | null): JsonObject | undefined => {
 };
 
 const isRequest = (line: Exchange, method: string): boolean => methodIn(line) === method;
+
+/** Settings whose recorded value is refused here, so that later answers show another one. */
+const refused = new Set<string>();
 
 const MEANT: readonly Meant[] = [
   {
@@ -413,6 +420,16 @@ const MEANT: readonly Meant[] = [
       nameOf(answer) === 'KeyError',
   },
   {
+    row: 'value that a setting cannot work with',
+    holds: (line, _ours, theirs, answer) => {
+      const [name] = resultOf(theirs)?.keys() ?? [];
+      if (!isRequest(line, 'settings_set') || name === undefined || nameOf(answer) !== 'ValueError')
+        return false;
+      refused.add(name);
+      return true;
+    },
+  },
+  {
     row: 'settings_clear without a key',
     holds: (line, _ours, theirs, answer) =>
       clearsAll(line) && nameOf(theirs) === 'TypeError' && (resultOf(answer)?.size ?? 0) > 50,
@@ -476,8 +493,11 @@ describe.skipIf(readLines('transport') === null)('recorded transport', () => {
     const maskedText = session.mask(ours.body);
     const shownText = withoutOurs(maskedText);
     if (shownText !== maskedText) rows.push('settings of lbcnet alone');
-    const [text, recorded] = withoutDefaultServers(shownText, line.answer ?? '');
-    if (text !== shownText) rows.push('default servers');
+    const [withoutServers, itsWithoutServers] = withoutDefaultServers(shownText, line.answer ?? '');
+    if (withoutServers !== shownText) rows.push('default servers');
+    const listed = isRequest(line, 'settings_get') ? withoutRefused : (whole: string): string => whole;
+    const [text, recorded] = [listed(withoutServers), listed(itsWithoutServers)];
+    if (text !== withoutServers) rows.push('value that a setting cannot work with');
     const [answer, theirs] = [tryParse(text), tryParse(recorded)];
     const areErrors = codeOf(answer) === -32500 && codeOf(theirs) === -32500;
     const isLengthCompared = text === maskedText && !areErrors;
@@ -556,7 +576,9 @@ function isMaskedEqual(ours: JsonValue | null, theirs: JsonValue | null): boolea
 function compareFiles(ours: string, theirs: string): string | null {
   const read = (text: string): string =>
     JSON.stringify(
-      Object.entries(parse(text.replace('<MEDIA_PORT>', '0')) as object).sort(([a], [b]) => (a < b ? -1 : 1)),
+      Object.entries(parse(text.replace('<MEDIA_PORT>', '0')) as object)
+        .filter(([name]) => !refused.has(name))
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
     );
   if (read(ours) !== read(theirs)) return `file ${ours}`;
   return ours === theirs.replace('<MEDIA_PORT>', '0') ? null : accepted.accept('format of the settings file');

@@ -42,7 +42,7 @@ export interface SettingValues extends VideoSettings {
   readonly save_resolved_claims: boolean;
   readonly lbryum_servers: readonly HostPort[];
   readonly jurisdiction: string | null;
-  readonly blockchain_name: string;
+  readonly blockchain_name: 'lbrycrd_main' | 'lbrycrd_testnet' | 'lbrycrd_regtest';
   readonly coin_selection_strategy: string;
   readonly transaction_cache_size: number;
   readonly max_key_fee: MaxKeyFee | null;

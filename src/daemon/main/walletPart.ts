@@ -7,7 +7,7 @@ import { EnvironmentError } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { DaemonServices } from '../api/context.js';
-import type { HostPort, Settings } from '../api/settings.js';
+import type { HostPort, Settings, SettingValues } from '../api/settings.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import { DaemonError } from '../base/daemonError.js';
 import { ledgerParams, type LedgerId } from '../base/ledgerParams.js';
@@ -51,21 +51,11 @@ export interface WalletPartDeps {
 }
 
 /** Ledgers by lbry-sdk's chain names. */
-const LEDGERS: Readonly<Record<string, LedgerId>> = {
+const LEDGERS: Readonly<Record<SettingValues['blockchain_name'], LedgerId>> = {
   lbrycrd_main: 'lbc_mainnet',
   lbrycrd_testnet: 'lbc_testnet',
   lbrycrd_regtest: 'lbc_regtest',
 };
-
-function ledgerIdOf(settings: Settings): LedgerId {
-  const name = settings.get('blockchain_name');
-  const id = LEDGERS[name];
-  if (id === undefined)
-    throw new EnvironmentError(
-      `Setting 'blockchain_name' must be one of ${Object.keys(LEDGERS).join(', ')}, not '${name}'.`,
-    );
-  return id;
-}
 
 /** File in the wallet folder. Source: lbry-sdk lbry/conf.py `KnownHubsList`. */
 const KNOWN_HUBS_FILE = 'known_hubs.yml';
@@ -88,10 +78,9 @@ export class WalletAndLedger implements WalletPart {
   #ledger: OpenLedger | null = null;
   #isStopped = false;
 
-  /** Throws `EnvironmentError` if the settings name an unknown chain. */
   constructor(deps: WalletPartDeps) {
     this.#deps = deps;
-    this.#ledgerId = ledgerIdOf(deps.settings);
+    this.#ledgerId = LEDGERS[deps.settings.get('blockchain_name')];
   }
 
   /** Folder of headers and database of the chain. */

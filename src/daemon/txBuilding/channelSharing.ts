@@ -32,6 +32,8 @@ export async function signData(
 ): Promise<SignedData> {
   wallet.assertUnlocked();
   const { signing } = await ownChannel(ledger, wallet, choice);
+  // Python's `unhexlify` refuses such text before it reads digits.
+  if (/[^\0-\x7f]/.test(hexData ?? '')) throw badValue('hexdata must be hex digits.');
   if (hexData === undefined || !isHex(hexData))
     // Error name of Python's `binascii.Error`.
     throw new DaemonError('Error', 'hexdata must be an even number of hex digits.');

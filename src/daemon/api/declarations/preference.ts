@@ -3,6 +3,8 @@ import { t } from '../../../schema/schema.js';
 import { declareMethod } from '../declaration.js';
 import { walletId } from './params.js';
 
+// They need open wallets, and no hub: `needs` names no component. Source: lbry-sdk daemon.py `jsonrpc_preference_get`.
+
 export const preferenceGet = declareMethod({
   name: 'preference_get',
   group: 'preference',
@@ -13,7 +15,7 @@ export const preferenceGet = declareMethod({
     { when: 'when there is such a one', schema: t.map('key', t.any('its value'), 'preferences') },
     { when: 'else', schema: t.none() },
   ]),
-  needs: ['wallet'],
+  needs: [],
 });
 
 export const preferenceSet = declareMethod({
@@ -32,5 +34,5 @@ export const preferenceSet = declareMethod({
     walletId,
   ],
   result: t.map('key', t.any('its value'), 'the preference'),
-  needs: ['wallet'],
+  needs: [],
 });

@@ -24,6 +24,11 @@ const folder = (name: string, description: string, previousNames: readonly strin
   row(name, 'path', '', description, { valueName: 'DIR', previousNames });
 
 const endpoint = { valueName: 'HOST:PORT' };
+const port: Rest = { range: [0, MAX_PORT] };
+/** Zero, which each description explains, or more. */
+const amount: Rest = { range: [0, Infinity] };
+/** Seconds of a timer. Timers of Node.js end at 2^31 ms, so the bound is below that. */
+const timeout: Rest = { range: [0.1, 2_000_000] };
 
 /** Format of the setting: only characters of bucket and object names that need no encoding. */
 const BLOB_STORE = /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[A-Za-z0-9._-]+)*\/?)?$/;
@@ -50,9 +55,9 @@ export const SETTINGS: readonly SettingRow[] = [
     endpoint,
   ),
   row('audio_encoder', 'text', 'aac -b:a 160k', 'codec and parameters of ffmpeg for sound'),
-  row('blob_download_timeout', 'float', float(30), 'seconds to download a blob from a peer'),
-  row('blob_lru_cache_size', 'integer', 32, 'decrypted blobs kept in memory; 0 for none'),
-  row('blob_storage_limit', 'integer', 0, 'disk space for blobs in MB; 0 for no limit'),
+  row('blob_download_timeout', 'float', float(30), 'seconds to download a blob from a peer', timeout),
+  row('blob_lru_cache_size', 'integer', 32, 'decrypted blobs kept in memory; 0 for none', amount),
+  row('blob_storage_limit', 'integer', 0, 'disk space for blobs in MB; 0 for no limit', amount),
   row(
     'blob_store',
     'text',
@@ -85,12 +90,9 @@ export const SETTINGS: readonly SettingRow[] = [
   row('blob_store_secret_key', 'text', null, 'key for the object store; else that of AWS_SECRET_ACCESS_KEY', {
     isSecret: true,
   }),
-  row(
-    'blockchain_name',
-    'text',
-    'lbrycrd_main',
-    'the chain: lbrycrd_main, lbrycrd_testnet or lbrycrd_regtest',
-  ),
+  row('blockchain_name', 'choice', 'lbrycrd_main', 'the chain', {
+    choices: ['lbrycrd_main', 'lbrycrd_testnet', 'lbrycrd_regtest'],
+  }),
   row('coin_selection_strategy', 'choice', 'prefer_confirmed', 'how coins are chosen that pay', {
     choices: SELECTION_STRATEGIES,
   }),
@@ -100,14 +102,18 @@ export const SETTINGS: readonly SettingRow[] = [
     previousNames: ['concurrent_announcers'],
   }),
   row('concurrent_hub_requests', 'integer', 32, 'questions to a hub at a time', { range: [1, Infinity] }),
-  row('concurrent_reflector_uploads', 'integer', 10, 'streams sent to a reflector at a time'),
+  row('concurrent_reflector_uploads', 'integer', 10, 'streams sent to a reflector at a time', amount),
   row('config', 'path', '', 'path of the settings file', { valueName: 'FILE' }),
   folder('data_dir', 'folder of the daemon: settings, blobs, log'),
-  row('download_bytes_per_second', 'integer', 0, 'most that peers and blob servers send; 0 for no limit', {
-    range: [0, Infinity],
-  }),
+  row(
+    'download_bytes_per_second',
+    'integer',
+    0,
+    'most that peers and blob servers send; 0 for no limit',
+    amount,
+  ),
   folder('download_dir', 'folder for files that are downloaded', ['download_directory']),
-  row('download_timeout', 'float', float(30), 'seconds until a download must have begun'),
+  row('download_timeout', 'float', float(30), 'seconds until a download must have begun', timeout),
   row('edge_token', 'text', null, 'opens protected blobs of HTTP servers', { isSecret: true }),
   row('exchange_rate_source', 'choice', '', 'exchange that tells the price of LBC in USD: mexc, or none', {
     choices: RATE_SOURCES,
@@ -130,7 +136,9 @@ export const SETTINGS: readonly SettingRow[] = [
   row('ffmpeg_path', 'text', '', 'folders in which to look for ffmpeg and ffprobe first', {
     previousNames: ['ffmpeg_folder'],
   }),
-  row('fixed_peer_delay', 'float', float(2), 'seconds after which fixed peers are asked too'),
+  row('fixed_peer_delay', 'float', float(2), 'seconds after which fixed peers are asked too', {
+    range: [0, 2_000_000],
+  }),
   row('fixed_peers', 'servers', hostPorts(FACTS.blobPeers), 'peers to ask where others have nothing'),
   row(
     'http_blob_servers',
@@ -151,25 +159,20 @@ export const SETTINGS: readonly SettingRow[] = [
   row('known_dht_nodes', 'servers', hostPorts(FACTS.dhtNodes), 'the first peers of the DHT'),
   row('lbryum_servers', 'servers', hostPorts(FACTS.hubs), 'hubs that tell the wallet of the chain'),
   row('max_connections_per_download', 'integer', 4, 'peers asked for a blob at a time', {
+    range: [1, Infinity],
     previousNames: ['max_connections_per_stream'],
   }),
   row('max_key_fee', 'price', { currency: 'USD', amount: float(50) }, 'most that is paid for a claim', {
     valueName: 'AMOUNT CURRENCY',
   }),
-  row('max_peer_connections', 'integer', 200, 'peers that download from here at a time', {
-    range: [0, Infinity],
-  }),
-  row('max_peer_connections_per_address', 'integer', 16, 'the same from one address', {
-    range: [0, Infinity],
-  }),
+  row('max_peer_connections', 'integer', 200, 'peers that download from here at a time', amount),
+  row('max_peer_connections_per_address', 'integer', 16, 'the same from one address', amount),
   row('max_wallet_server_fee', 'text', '0.0', 'taken for the sake of older files; hubs are not paid'),
   row('network_interface', 'text', '0.0.0.0', 'address at which DHT and blob exchange listen'),
-  row('network_storage_limit', 'integer', 0, 'disk space for blobs of others in MB; 0 for none'),
-  row('node_rpc_timeout', 'float', float(5), 'seconds to wait for a peer of the DHT', {
-    range: [0.1, Infinity],
-  }),
-  row('peer_connect_timeout', 'float', float(3), 'seconds to connect to a peer'),
-  row('prometheus_port', 'integer', 0, 'port for metrics; 0 for none', { range: [0, MAX_PORT] }),
+  row('network_storage_limit', 'integer', 0, 'disk space for blobs of others in MB; 0 for none', amount),
+  row('node_rpc_timeout', 'float', float(5), 'seconds to wait for a peer of the DHT', timeout),
+  row('peer_connect_timeout', 'float', float(3), 'seconds to connect to a peer', timeout),
+  row('prometheus_port', 'integer', 0, 'port for metrics; 0 for none', port),
   row('reflect_streams', 'toggle', true, 'send complete streams to a reflector', {
     previousNames: ['reflect_uploads'],
   }),
@@ -182,14 +185,10 @@ export const SETTINGS: readonly SettingRow[] = [
       form: { pattern: /^[0-9a-f]{40}$/, words: 'a claim id of 40 hexadecimal digits' },
     },
   ),
-  row('reflector_http_port', 'integer', 5569, 'HTTP port of the reflector', { range: [0, MAX_PORT] }),
-  row('reflector_peer_port', 'integer', 5567, 'port of the reflector for downloads', {
-    range: [0, MAX_PORT],
-  }),
-  row('reflector_port', 'integer', 5566, 'port of the reflector for uploads', { range: [0, MAX_PORT] }),
-  row('reflector_quota', 'integer', 0, 'disk space of the reflector in MB; 0 for no limit', {
-    range: [0, Infinity],
-  }),
+  row('reflector_http_port', 'integer', 5569, 'HTTP port of the reflector', port),
+  row('reflector_peer_port', 'integer', 5567, 'port of the reflector for downloads', port),
+  row('reflector_port', 'integer', 5566, 'port of the reflector for uploads', port),
+  row('reflector_quota', 'integer', 0, 'disk space of the reflector in MB; 0 for no limit', amount),
   row('reflector_servers', 'servers', hostPorts(FACTS.reflectors), 'reflectors to send streams to'),
   row('save_blobs', 'toggle', true, 'keep blobs that are downloaded on disk'),
   row('save_files', 'toggle', false, 'save what is downloaded to files'),
@@ -197,21 +196,26 @@ export const SETTINGS: readonly SettingRow[] = [
   row('share_usage_data', 'toggle', false, 'taken for the sake of older files; nothing is shared', {
     previousNames: ['upload_log', 'share_debug_info'],
   }),
-  row('split_buckets_under_index', 'integer', 2, 'buckets of the routing table that are always split'),
+  row(
+    'split_buckets_under_index',
+    'integer',
+    2,
+    'buckets of the routing table that are always split',
+    amount,
+  ),
   row('streaming_get', 'toggle', true, 'let the media server begin downloads'),
   row('streaming_server', 'endpoint', 'localhost:5280', 'where the media server listens', endpoint),
-  row('tcp_port', 'integer', 4444, 'port of the blob exchange', { previousNames: ['peer_port'] }),
+  row('tcp_port', 'integer', 4444, 'port of the blob exchange', { ...port, previousNames: ['peer_port'] }),
   row('track_bandwidth', 'toggle', true, 'count what goes to and comes from peers'),
   row('tracker_servers', 'servers', hostPorts(FACTS.trackers), 'trackers to find peers by'),
   row('transaction_cache_size', 'integer', 131_072, 'of lbrynet, ignored: memory is bounded without it'),
   row('udp_port', 'integer', 4444, 'port of the DHT; 0 for any free one', {
+    ...port,
     previousNames: ['dht_node_port'],
   }),
-  row('upload_bytes_per_second', 'integer', 0, 'most that goes to peers; 0 for no limit', {
-    range: [0, Infinity],
-  }),
+  row('upload_bytes_per_second', 'integer', 0, 'most that goes to peers; 0 for no limit', amount),
   row('use_upnp', 'toggle', true, 'ask the gateway to forward ports'),
-  row('video_bitrate_maximum', 'integer', 5_000_000, 'most bits a second of films; 0 for no limit'),
+  row('video_bitrate_maximum', 'integer', 5_000_000, 'most bits a second of films; 0 for no limit', amount),
   row(
     'video_encoder',
     'text',
@@ -224,7 +228,13 @@ export const SETTINGS: readonly SettingRow[] = [
     String.raw`-vf "scale=if(gte(iw\,ih)\,min(1920\,iw)\,-2):if(lt(iw\,ih)\,min(1920\,ih)\,-2)" -maxrate 5500K -bufsize 5000K`,
     'parameters of ffmpeg for making films smaller',
   ),
-  row('volume_analysis_time', 'integer', 240, 'seconds of sound whose volume is looked at; 0 for none'),
+  row(
+    'volume_analysis_time',
+    'integer',
+    240,
+    'seconds of sound whose volume is looked at; 0 for none',
+    amount,
+  ),
   row('volume_filter', 'text', '', 'filter of ffmpeg for the volume'),
   folder('wallet_dir', 'folder in which `wallets` holds the wallet files', ['lbryum_wallet_dir']),
   row('wallets', 'texts', ['default_wallet'], 'wallet files to open at start'),

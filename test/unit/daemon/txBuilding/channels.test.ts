@@ -213,6 +213,9 @@ describe('the key of a channel', () => {
     await expect(signData(txBuilder, wallet, { channelName: '@lab' }, 'zz', 'x')).rejects.toThrow(
       'hex digits',
     );
+    await expect(signData(txBuilder, wallet, { channelName: '@lab' }, 'é', 'x')).rejects.toMatchObject({
+      name: 'ValueError',
+    });
     await expect(signData(txBuilder, wallet, { channelName: '@lab' }, undefined, 'x')).rejects.toThrow(
       'hex digits',
     );
