@@ -24,6 +24,8 @@ export default defineConfig({
     // These only end what hangs: a machine may be busy with something else.
     testTimeout: long ? 1_200_000 : 300_000,
     hookTimeout: long ? 1_200_000 : 300_000,
+    // `expect.poll` waits for an event; its default of one second is too short for a busy machine.
+    expect: { poll: { timeout: 240_000, interval: 50 } },
     projects: long
       ? [{ extends: true, test: { name: 'long', include: ['test/**/*.long.test.ts'] } }]
       : [
