@@ -2,11 +2,11 @@
  * Runs calls: their turns in the work queue, their cancellation, and the sending of responses. Owns the queue. A synchronous
  * call needs no promises or signals; others get both.
  */
-import type { ServerResponse } from 'node:http';
 import { JobQueue, QueueShare } from '../scheduler/jobQueue.js';
 import type { Logger } from '../util/logging.js';
 import type { HttpConnection } from './connections.js';
 import { sendText } from './errorPages.js';
+import type { HttpResponse } from './httpResponse.js';
 import { sendReply, sendWhole, type HttpReply } from './replyStream.js';
 import type { CallSignals, QueueLoad } from './routes.js';
 
@@ -38,7 +38,7 @@ type Run = (call: CallSignals) => HttpReply | Promise<HttpReply>;
 /** A received call. */
 interface Request {
   readonly connection: HttpConnection;
-  readonly response: ServerResponse;
+  readonly response: HttpResponse;
   readonly run: Run;
   /** Whether it is a call without a password. */
   readonly isOpen: boolean;
@@ -54,7 +54,7 @@ export interface CallTurnsOptions {
 /** One call. Its signals are created on first use. */
 class Call implements CallSignals {
   readonly connection: HttpConnection;
-  readonly response: ServerResponse;
+  readonly response: HttpResponse;
   private readonly turns: CallTurns;
   private readonly queue: JobQueue;
   private hasTurn = false;
@@ -66,7 +66,7 @@ class Call implements CallSignals {
   private goneControl: AbortController | null = null;
   private signalControl: AbortController | null = null;
 
-  constructor(turns: CallTurns, queue: JobQueue, connection: HttpConnection, response: ServerResponse) {
+  constructor(turns: CallTurns, queue: JobQueue, connection: HttpConnection, response: HttpResponse) {
     this.turns = turns;
     this.queue = queue;
     this.connection = connection;
@@ -181,7 +181,7 @@ export class CallTurns {
   /** Runs a call at once if a turn is free; a returned promise resolves at its end. */
   private begin(
     connection: HttpConnection,
-    response: ServerResponse,
+    response: HttpResponse,
     run: Run,
     share: QueueShare | undefined,
   ): void | Promise<void> {
@@ -204,12 +204,12 @@ export class CallTurns {
    * is 503. An exception of `run` closes the connection. Calls of one connection run one by one, so pipelined requests run
    * in order and use only one place in the queue.
    */
-  serve(connection: HttpConnection, response: ServerResponse, run: Run): void {
+  serve(connection: HttpConnection, response: HttpResponse, run: Run): void {
     this.serveInOrder({ connection, response, run, isOpen: false });
   }
 
   /** The same for a call without a password, which has a lower limit: half the depth of the queue. */
-  serveOpen(connection: HttpConnection, response: ServerResponse, run: Run): void {
+  serveOpen(connection: HttpConnection, response: HttpResponse, run: Run): void {
     this.serveInOrder({ connection, response, run, isOpen: true });
   }
 
@@ -261,7 +261,7 @@ export class CallTurns {
     };
   }
 
-  private refuse(response: ServerResponse): void {
+  private refuse(response: HttpResponse): void {
     this.refusals++;
     if (this.reportTimer === null) {
       this.logger.warn(`request rejected ${WHY_REFUSED}`);
@@ -325,11 +325,7 @@ export class CallTurns {
     }
   }
 
-  private sendWhole(
-    response: ServerResponse,
-    { status, contentType, headers }: HttpReply,
-    text: string,
-  ): void {
+  private sendWhole(response: HttpResponse, { status, contentType, headers }: HttpReply, text: string): void {
     sendWhole(response, status, contentType, text, this.isStopping, headers);
   }
 }

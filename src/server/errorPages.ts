@@ -2,8 +2,9 @@
  * Error responses without a handler, in the format of the reference's library, and the closing of connections with invalid
  * HTTP. Source: libevent `evhttp_send_error`, `evhttp_send_page`.
  */
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { HttpConnection } from './connections.js';
+import type { HttpResponse } from './httpResponse.js';
 
 /** Content type of responses that are not JSON-RPC. Source: libevent's `default_content_type`. */
 export const DEFAULT_CONTENT_TYPE = 'text/html; charset=ISO-8859-1';
@@ -16,26 +17,26 @@ function pageOf(status: number): string {
 }
 
 /** Sends the error page of a status and closes the connection. */
-export function sendErrorPage(response: ServerResponse, status: 400 | 501 | 503): void {
+export function sendErrorPage(response: HttpResponse, status: 400 | 501 | 503): void {
   const page = pageOf(status);
   const headers = { 'Content-Type': 'text/html', Connection: 'close', 'Content-Length': page.length };
-  response.writeHead(status, headers).end(page);
+  response.writeHead(status, headers);
+  response.end(page);
 }
 
 /** Responds to an invalid request of an authorized client. */
 export function sendText(
-  response: ServerResponse,
+  response: HttpResponse,
   status: number,
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  response
-    .writeHead(status, {
-      'Content-Type': DEFAULT_CONTENT_TYPE,
-      'Content-Length': Buffer.byteLength(text),
-      ...headers,
-    })
-    .end(text);
+  response.writeHead(status, {
+    'Content-Type': DEFAULT_CONTENT_TYPE,
+    'Content-Length': Buffer.byteLength(text),
+    ...headers,
+  });
+  response.end(text);
 }
 
 /** Status codes for errors of the HTTP parser other than 400. */

@@ -23,6 +23,7 @@ import { REST_PATH, type DirectPaths, type RouteTools } from './routes.js';
 import { RpcEndpoint } from './rpcEndpoint.js';
 import type { CallerGate, Upgrades } from './upgrades.js';
 import { PipeliningLimit } from './pipeliningLimit.js';
+import { PlainConnections } from './plain/plainConnections.js';
 import type { CertificatePair } from './tls/certificateFiles.js';
 import { TlsPort } from './tls/tlsPort.js';
 import { AuthThrottle } from './authThrottle.js';
@@ -113,6 +114,7 @@ export class RpcHttpServer {
   private readonly servers: Server[] = [];
   private readonly timeoutMs: number;
   private readonly tls: TlsPort | null;
+  private readonly plain: PlainConnections;
   private stopping = false;
   private closed: Promise<void> | null = null;
 
@@ -151,6 +153,7 @@ export class RpcHttpServer {
         logger,
       },
     );
+    this.plain = this.plainConnections();
     this.app = this.buildApp();
   }
 
@@ -215,11 +218,12 @@ export class RpcHttpServer {
     const closed = Promise.all(
       this.servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
     );
-    const cut = setTimeout(
-      () => this.servers.forEach((server) => server.closeAllConnections()),
-      STOP_GRACE_MS,
-    );
+    const cut = setTimeout(() => {
+      this.servers.forEach((server) => server.closeAllConnections());
+      this.plain.closeAll();
+    }, STOP_GRACE_MS);
     this.tls?.close();
+    this.plain.closeIdle();
     await Promise.all([this.deps.webSockets?.close(), this.deps.directPaths?.sockets?.close()]);
     await closed;
     clearTimeout(cut);
@@ -236,6 +240,7 @@ export class RpcHttpServer {
       { maxHeaderSize: MAX_HEADERS_BYTES, requireHostHeader: false },
       (request, response) => this.receive(request, response),
     );
+    this.plain.attach(server);
     this.tls?.attach(server, (socket) => this.connections.release(socket));
     server.on('connection', (socket: Socket) => this.connections.of(socket));
     server.on('clientError', (error, socket) => {
@@ -300,6 +305,23 @@ export class RpcHttpServer {
         );
       else this.app.routing(request, response);
     }
+  }
+
+  /** Connections whose requests need no HTTP parser: calls in the usual form. */
+  private plainConnections(): PlainConnections {
+    const { rpc, connections } = this;
+    return new PlainConnections(this.timeoutMs, {
+      connectionOf: (socket) => connections.of(socket),
+      takes: ({ target }, { isAllowed }) => isAllowed && !this.stopping && rpc.profileAt(target) !== null,
+      mayAssemble: ({ authorization }, connection) => rpc.isVerified(authorization, connection),
+      serve: (head, body, response, connection) => {
+        connections.use(connection);
+        this.pipeliningLimit.note(connection);
+        rpc.receivePlain(head, body, response, connection);
+      },
+      onTimeout: (socket) => this.onTimeout(socket),
+      onInvalid: (connection) => refuseConnection({ name: 'Error', message: 'cut short' }, connection),
+    });
   }
 
   private takeWebSockets(server: Server): void {

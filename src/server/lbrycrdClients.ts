@@ -2,7 +2,6 @@
  * Recognizes programs that were written for lbrycrd but call the default profile. In that profile the responses about claims
  * have other names and units, so these programs find no values and use zeros. Writes one log line and changes no response.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import { decodeUtf8 } from '../util/json/jsonParse.js';
 import type { Logger } from '../util/logging.js';
 
@@ -24,10 +23,9 @@ export class LbrycrdClients {
     this.logger = logger;
   }
 
-  /** Checks a call of the default profile. */
-  look(headers: IncomingHttpHeaders, body: Uint8Array): void {
+  /** Checks a call of the default profile; `agent` is its User-Agent header. */
+  look(agent: string | undefined, body: Uint8Array): void {
     if (this.wasTold || body.length > MAX_LOOKED_AT_BYTES) return;
-    const agent = headers['user-agent'];
     if (agent !== undefined && !GO_CLIENT.test(agent)) return;
     const text = decodeUtf8(body) ?? '';
     const method = METHOD.exec(text)?.[1];

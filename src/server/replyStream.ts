@@ -3,9 +3,9 @@
  * client. A client that stops reading is disconnected. If a reply fails midway the connection is closed, so that the client
  * cannot mistake a partial reply for a complete one.
  */
-import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { yieldIfDue } from '../scheduler/yield.js';
+import type { HttpResponse } from './httpResponse.js';
 
 /** Replies up to this size are buffered until complete, and sent with their length. */
 const BUFFERED_BYTES = 1 << 20;
@@ -42,7 +42,7 @@ export interface ReplyStreamOptions {
 
 /** Sends a complete body in one write. */
 export function sendWhole(
-  response: ServerResponse,
+  response: HttpResponse,
   status: number,
   contentType: string | undefined,
   body: string,
@@ -50,15 +50,21 @@ export function sendWhole(
   more: readonly string[] = [],
 ): void {
   if (status === 204) {
-    response.writeHead(204, isLast ? CLOSING : undefined).end();
+    response.writeHead(204, isLast ? CLOSING : undefined);
+    response.end();
     return;
   }
   const length = Buffer.byteLength(body);
   const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length), ...more];
   if (isLast) headers.push('Connection', 'close');
-  response.writeHead(status, headers);
   // ASCII text is written as latin1, which needs no encoding.
-  response.write(body, length === body.length ? 'latin1' : 'utf8');
+  const encoding = length === body.length ? 'latin1' : 'utf8';
+  if (response.sendWhole !== undefined) {
+    response.sendWhole(status, headers, body, encoding);
+    return;
+  }
+  response.writeHead(status, headers);
+  response.write(body, encoding);
   // Sends head and body now, in one write. `end` inside the cork would add an empty text to the list of buffers.
   response.socket?.uncork();
   response.end();
@@ -74,7 +80,7 @@ function pairsOf(headers: readonly string[] = []): Record<string, string> {
 
 /** Sends a complete reply. Resolves when the socket has the last byte. Rejects if the reply could not be sent. */
 export async function sendReply(
-  response: ServerResponse,
+  response: HttpResponse,
   reply: HttpReply,
   options: ReplyStreamOptions,
 ): Promise<void> {
@@ -118,16 +124,11 @@ export async function sendReply(
     return;
   }
   const body = Buffer.concat(held);
-  response
-    .writeHead(status, { 'Content-Type': contentType, 'Content-Length': body.length, ...closing })
-    .end(body);
+  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': body.length, ...closing });
+  response.end(body);
 }
 
-async function write(
-  response: ServerResponse,
-  bytes: Uint8Array,
-  options: ReplyStreamOptions,
-): Promise<void> {
+async function write(response: HttpResponse, bytes: Uint8Array, options: ReplyStreamOptions): Promise<void> {
   if (response.write(bytes)) return;
   let isDrained = false;
   const drained = drainOf(response, options.stallMs).finally(() => (isDrained = true));
@@ -137,7 +138,7 @@ async function write(
 }
 
 /** Resolves when the written data was sent. Rejects when the client disconnects; a client that reads nothing is disconnected. */
-function drainOf(response: ServerResponse, stallMs: number): Promise<void> {
+function drainOf(response: HttpResponse, stallMs: number): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     const stalled = setTimeout(() => response.destroy(), stallMs);
     const settle = (act: () => void): void => {

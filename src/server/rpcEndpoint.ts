@@ -2,7 +2,7 @@
  * JSON-RPC over HTTP: the paths, authentication, the request body, dispatch and the reply. Nearly all requests use this
  * path, so it bypasses the framework of the other routes. Owns no sockets. Source: httprpc.cpp.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { RpcDispatcher, RpcOrigin } from '../rpc/call/dispatch.js';
 import type { Profile } from '../rpc/declare/method.js';
 import { AT_ONCE_BYTES } from '../rpc/call/requestText.js';
@@ -11,8 +11,10 @@ import type { Authenticator } from './auth.js';
 import type { CallTurns } from './callTurns.js';
 import type { HttpConnection } from './connections.js';
 import { sendText } from './errorPages.js';
+import type { HttpResponse } from './httpResponse.js';
 import { LbrycrdClients } from './lbrycrdClients.js';
 import type { PasswordChecks } from './passwordChecks.js';
+import type { PlainHead } from './plain/plainHead.js';
 import type { CallSignals } from './routes.js';
 import type { AuthThrottle } from './authThrottle.js';
 
@@ -31,6 +33,14 @@ export interface RpcEndpointOptions {
   readonly logIps: boolean;
   /** Whether to log that a client of lbrycrd calls the profile of `/`. */
   readonly suggestsProfile: boolean;
+}
+
+/** Where a call comes from. */
+interface CallSource {
+  readonly profile: Profile;
+  readonly user: string;
+  readonly target: string;
+  readonly userAgent: string | undefined;
 }
 
 export interface RpcEndpointDeps {
@@ -66,7 +76,7 @@ export class RpcEndpoint {
   /** Handles a request to an RPC path. */
   receive(
     request: IncomingMessage,
-    response: ServerResponse,
+    response: HttpResponse,
     connection: HttpConnection,
     profile: Profile,
   ): void {
@@ -79,6 +89,38 @@ export class RpcEndpoint {
       refuseCaller(response);
       return;
     }
+    this.authorize(authorization, connection, response, (user) =>
+      this.readBody(request, response, (body) => {
+        const from = { profile, user, target: request.url ?? '', userAgent: request.headers['user-agent'] };
+        this.call(body, response, connection, from);
+      }),
+    );
+  }
+
+  /** Handles a request with its whole body (`plain/plainConnections.ts`). */
+  receivePlain(head: PlainHead, body: Buffer, response: HttpResponse, connection: HttpConnection): void {
+    const { target, authorization, userAgent } = head;
+    this.authorize(authorization, connection, response, (user) => {
+      const profile = this.profileAt(target) ?? this.options.profile;
+      this.call(body, response, connection, { profile, user, target, userAgent });
+    });
+  }
+
+  /** Whether the caller's password was verified before, or needs no wait. */
+  isVerified(authorization: string, connection: HttpConnection): boolean {
+    return (
+      (connection.isKnown && connection.uncheckedCount === 0) ||
+      this.deps.authenticator.isCookie(authorization)
+    );
+  }
+
+  /** Checks the credentials of a call; `use` gets the user. Wrong ones are answered here. */
+  private authorize(
+    authorization: string,
+    connection: HttpConnection,
+    response: HttpResponse,
+    use: (user: string) => void,
+  ): void {
     this.inTurn(authorization, connection, (mayCheck) => {
       if (!mayCheck) {
         this.cutOff(connection);
@@ -86,25 +128,18 @@ export class RpcEndpoint {
       }
       const user = this.userOf(authorization, connection);
       if (user === null) void this.refuse(response, connection);
-      else this.call(request, response, connection, profile, user);
+      else use(user);
     });
   }
 
-  /** Reads the body of an authenticated call, and dispatches it. */
-  private call(
-    request: IncomingMessage,
-    response: ServerResponse,
-    connection: HttpConnection,
-    profile: Profile,
-    user: string,
-  ): void {
-    this.readBody(request, response, (body) => {
-      const peer = this.options.logIps ? connection.peer : undefined;
-      if (profile === 'documented') this.lbrycrdClients?.look(request.headers, body);
-      this.deps.turns.serve(connection, response, (signals) =>
-        this.deps.dispatcher.handle(body, new Origin(signals, profile, request.url ?? '', user, peer)),
-      );
-    });
+  /** Dispatches an authenticated call. */
+  private call(body: Buffer, response: HttpResponse, connection: HttpConnection, from: CallSource): void {
+    const { profile, target, user, userAgent } = from;
+    const peer = this.options.logIps ? connection.peer : undefined;
+    if (profile === 'documented') this.lbrycrdClients?.look(userAgent, body);
+    this.deps.turns.serve(connection, response, (signals) =>
+      this.deps.dispatcher.handle(body, new Origin(signals, profile, target, user, peer)),
+    );
   }
 
   /** Checks the credentials of a connection for another protocol (WebSocket), by the same rules. */
@@ -129,8 +164,7 @@ export class RpcEndpoint {
     connection: HttpConnection,
     check: (mayCheck: boolean) => void,
   ): void {
-    const isFree = connection.isKnown && connection.uncheckedCount === 0;
-    if (isFree || this.deps.authenticator.isCookie(authorization)) {
+    if (this.isVerified(authorization, connection)) {
       check(true);
       return;
     }
@@ -164,14 +198,14 @@ export class RpcEndpoint {
     return mayAnswer;
   }
 
-  private async refuse(response: ServerResponse, connection: HttpConnection): Promise<void> {
+  private async refuse(response: HttpResponse, connection: HttpConnection): Promise<void> {
     if (this.deps.authThrottle.isFull(connection.address)) this.cutOff(connection);
     else if (!(await this.makeWait(connection))) response.destroy();
     else if (!response.destroyed) refuseCaller(response);
   }
 
   /** Reads a body up to the limit. Ignores the request if the client disconnects before the end. */
-  private readBody(request: IncomingMessage, response: ServerResponse, use: (body: Buffer) => void): void {
+  private readBody(request: IncomingMessage, response: HttpResponse, use: (body: Buffer) => void): void {
     const announcedBytes = Number(request.headers['content-length'] ?? 0);
     if (announcedBytes > MAX_BODY_BYTES) {
       refuseBody(response);
@@ -210,11 +244,11 @@ export class RpcEndpoint {
 
 const NO_BYTES = Buffer.alloc(0);
 
-function refuseCaller(response: ServerResponse): void {
+function refuseCaller(response: HttpResponse): void {
   sendText(response, 401, '', { 'WWW-Authenticate': 'Basic realm="jsonrpc"' });
 }
 
-function refuseBody(response: ServerResponse): void {
+function refuseBody(response: HttpResponse): void {
   sendText(response, 413, 'Request body is too large', {
     'Content-Type': 'text/plain; charset=utf-8',
     Connection: 'close',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LbrycrdClients } from '../../../src/server/lbrycrdClients.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 
-const GO = { 'user-agent': 'Go-http-client/1.1' };
+const GO = 'Go-http-client/1.1';
 const goCall = (method: string): Buffer =>
   Buffer.from(`{"jsonrpc":"1.0","method":"${method}","params":["one"],"id":7}`);
 const cliCall = (method: string): Buffer => Buffer.from(`{"method":"${method}","params":["one"],"id":1}\n`);
@@ -16,23 +16,23 @@ function watch(): { clients: LbrycrdClients; lines: string[] } {
 describe('a client of lbrycrd on the default profile', () => {
   it.each([
     ['chainquery', GO, goCall('getclaimsforname'), 'a program in Go'],
-    ['lbrycrd-cli', {}, cliCall('getvalueforname'), 'lbrycrd-cli'],
-  ])('is told once: %s', (_name, headers, body, said) => {
+    ['lbrycrd-cli', undefined, cliCall('getvalueforname'), 'lbrycrd-cli'],
+  ])('is told once: %s', (_name, agent, body, said) => {
     const { clients, lines } = watch();
-    clients.look(headers, body);
-    clients.look(headers, body);
+    clients.look(agent, body);
+    clients.look(agent, body);
     expect(lines).toEqual([expect.stringContaining(said)]);
     expect(lines[0]).toContain('-compat=lbrycrd');
   });
 
   it.each([
     ['a method that all profiles answer alike', GO, goCall('getblockcount')],
-    ['our own client', { 'user-agent': 'lbcnode-cli' }, cliCall('getclaimsforname')],
-    ['curl', { 'user-agent': 'curl/8.5.0' }, goCall('getclaimsforname')],
-    ['a caller without a name', {}, goCall('getclaimsforname')],
-  ])('is not %s', (_name, headers, body) => {
+    ['our own client', 'lbcnode-cli', cliCall('getclaimsforname')],
+    ['curl', 'curl/8.5.0', goCall('getclaimsforname')],
+    ['a caller without a name', undefined, goCall('getclaimsforname')],
+  ])('is not %s', (_name, agent, body) => {
     const { clients, lines } = watch();
-    clients.look(headers, body);
+    clients.look(agent, body);
     expect(lines).toEqual([]);
   });
 });

@@ -1,0 +1,239 @@
+/**
+ * Connections whose requests have the usual form of a JSON-RPC client. They are read and answered on the socket. Node's HTTP
+ * server takes several times the processor time of a small call for its streams, timers and events. At the first request of
+ * another form the connection is handed over to Node's server, with everything that was read, and stays there. Source of the
+ * forms: `plainHead.ts`.
+ */
+import type { Server } from 'node:http';
+import { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { HttpConnection } from '../connections.js';
+import { MAX_PLAIN_HEAD_BYTES, readPlainHead, type PlainHead } from './plainHead.js';
+import { PlainResponse } from './plainResponse.js';
+
+/** Maximum size of a body; larger ones take long anyway. */
+const MAX_PLAIN_BODY_BYTES = 1 << 18;
+const HEAD_END = '\r\n\r\n';
+const POST_BYTE = 0x50;
+/** Methods begin so. */
+const UPPER_CASE = /[A-Z]/;
+
+export interface PlainDeps {
+  readonly connectionOf: (socket: Socket) => HttpConnection;
+  /** Whether such a request is served here; if not, the connection is handed over. */
+  readonly takes: (head: PlainHead, connection: HttpConnection) => boolean;
+  /** Whether a body may arrive in pieces: only those of callers with a verified password are kept in memory. */
+  readonly mayAssemble: (head: PlainHead, connection: HttpConnection) => boolean;
+  readonly serve: (
+    head: PlainHead,
+    body: Buffer,
+    response: PlainResponse,
+    connection: HttpConnection,
+  ) => void;
+  readonly onTimeout: (socket: Socket) => void;
+  /** The client ended its side within a request, or sent something else behind one. */
+  readonly onInvalid: (connection: HttpConnection) => void;
+}
+
+type ServeHttp = (socket: Socket) => void;
+
+export class PlainConnections {
+  private readonly deps: PlainDeps;
+  private readonly timeoutMs: number;
+  private readonly open = new Set<PlainConnection>();
+  readonly keepLines: string;
+
+  constructor(timeoutMs: number, deps: PlainDeps) {
+    this.timeoutMs = timeoutMs;
+    this.deps = deps;
+    // Source: node:_http_outgoing `_storeHeader`.
+    this.keepLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(timeoutMs / 1000)}\r\n`;
+  }
+
+  /** Intercepts the connections of an HTTP server. Must be called before other listeners are added to it. */
+  attach(server: Server): void {
+    const [serveHttp] = server.listeners('connection') as ServeHttp[];
+    if (serveHttp === undefined) throw new Error('the HTTP server has no listener for connections');
+    server.removeListener('connection', serveHttp);
+    server.on('connection', (socket: Socket) => {
+      const handOver: ServeHttp = (handed) => serveHttp.call(server, handed);
+      if (socket instanceof Socket && !(socket instanceof TLSSocket)) this.add(socket, handOver);
+      else handOver(socket);
+    });
+  }
+
+  /** Closes the connections without a running call; the others close with their response. */
+  closeIdle(): void {
+    for (const each of this.open) if (!each.isRunning) each.socket.destroy();
+  }
+
+  closeAll(): void {
+    for (const each of this.open) each.socket.destroy();
+  }
+
+  private add(socket: Socket, handOver: ServeHttp): void {
+    const connection = this.deps.connectionOf(socket);
+    const leave = (): void => void this.open.delete(plain);
+    const plain = new PlainConnection(socket, connection, this.keepLines, this.deps, (handed) => {
+      leave();
+      handOver(handed);
+    });
+    this.open.add(plain);
+    socket.once('close', leave);
+    socket.setTimeout(this.timeoutMs);
+  }
+}
+
+class PlainConnection {
+  readonly socket: Socket;
+  private readonly connection: HttpConnection;
+  private readonly keepLines: string;
+  private readonly deps: PlainDeps;
+  private readonly handOver: ServeHttp;
+  /** The response to the running request. */
+  private response: PlainResponse | null = null;
+  /** What arrived during the running request. */
+  private ahead: Buffer[] = [];
+  /** Parts of a request that is not complete yet, the first of them with the whole head. */
+  private parts: Buffer[] = [];
+  private partBytes = 0;
+  /** Size of that request. */
+  private wantedBytes = 0;
+  /** The latest head, since a client repeats it. */
+  private headText = '';
+  private head: PlainHead | null = null;
+
+  constructor(
+    socket: Socket,
+    connection: HttpConnection,
+    keepLines: string,
+    deps: PlainDeps,
+    handOver: ServeHttp,
+  ) {
+    this.socket = socket;
+    this.connection = connection;
+    this.keepLines = keepLines;
+    this.deps = deps;
+    this.handOver = handOver;
+    socket.on('data', this.onData);
+    socket.on('end', this.onEnd);
+    socket.on('error', this.onError);
+    socket.on('timeout', this.onTimeout);
+    socket.on('drain', this.onDrain);
+    socket.on('close', this.onClose);
+  }
+
+  get isRunning(): boolean {
+    return this.response !== null;
+  }
+
+  private readonly onData = (chunk: Buffer): void => {
+    if (this.response !== null || this.ahead.length > 0) {
+      if (this.ahead.length === 0 && !UPPER_CASE.test(String.fromCharCode(chunk[0]!))) {
+        this.deps.onInvalid(this.connection);
+        return;
+      }
+      this.ahead.push(chunk);
+      this.socket.pause();
+    } else if (this.partBytes > 0) this.addPart(chunk);
+    else this.begin(chunk);
+  };
+
+  /** The beginning of a request. */
+  private begin(chunk: Buffer): void {
+    const head = chunk[0] === POST_BYTE ? this.headIn(chunk) : null;
+    if (head === null || !this.deps.takes(head, this.connection)) {
+      this.giveUp(chunk);
+      return;
+    }
+    const wantedBytes = this.headText.length + HEAD_END.length + head.bodyBytes;
+    if (chunk.length === wantedBytes) this.serve(head, chunk);
+    else if (chunk.length < wantedBytes && this.deps.mayAssemble(head, this.connection)) {
+      this.wantedBytes = wantedBytes;
+      this.parts = [chunk];
+      this.partBytes = chunk.length;
+    } else this.giveUp(chunk);
+  }
+
+  private addPart(chunk: Buffer): void {
+    this.parts.push(chunk);
+    this.partBytes += chunk.length;
+    if (this.partBytes < this.wantedBytes) return;
+    const whole = Buffer.concat(this.parts);
+    this.parts = [];
+    this.partBytes = 0;
+    if (whole.length === this.wantedBytes) this.serve(this.head!, whole);
+    else this.giveUp(whole);
+  }
+
+  private headIn(chunk: Buffer): PlainHead | null {
+    const end = chunk.indexOf(HEAD_END, 0, 'latin1');
+    if (end < 0 || end > MAX_PLAIN_HEAD_BYTES) return null;
+    const text = chunk.toString('latin1', 0, end);
+    if (text === this.headText) return this.head;
+    const head = readPlainHead(text);
+    if (head === null || head.bodyBytes > MAX_PLAIN_BODY_BYTES) return null;
+    this.headText = text;
+    return (this.head = head);
+  }
+
+  private serve(head: PlainHead, request: Buffer): void {
+    const response = new PlainResponse(this.socket, this.keepLines, this.onResponseEnd);
+    this.response = response;
+    this.deps.serve(head, request.subarray(request.length - head.bodyBytes), response, this.connection);
+  }
+
+  private readonly onResponseEnd = (closes: boolean): void => {
+    this.response = null;
+    if (closes) this.socket.destroySoon();
+    else if (this.ahead.length > 0) setImmediate(this.goOn);
+  };
+
+  /** Reads what arrived during the last request. */
+  private readonly goOn = (): void => {
+    if (this.socket.destroyed) return;
+    const ahead = this.ahead.length === 1 ? this.ahead[0]! : Buffer.concat(this.ahead);
+    this.ahead = [];
+    // A resumed socket emits nothing before this turn ends.
+    if (!this.connection.isHeld) this.socket.resume();
+    this.onData(ahead);
+  };
+
+  /** Node's server handles this and all further requests. */
+  private giveUp(read: Buffer): void {
+    const { socket } = this;
+    socket.off('data', this.onData);
+    socket.off('end', this.onEnd);
+    socket.off('error', this.onError);
+    socket.off('timeout', this.onTimeout);
+    socket.off('drain', this.onDrain);
+    socket.off('close', this.onClose);
+    socket.setTimeout(0);
+    socket.pause();
+    socket.unshift(read);
+    this.handOver(socket);
+    if (!this.connection.isHeld) socket.resume();
+  }
+
+  /** Like Node's server: a client that sends no more gets no further response. */
+  private readonly onEnd = (): void => {
+    if (this.partBytes > 0) this.deps.onInvalid(this.connection);
+    else this.socket.end();
+  };
+
+  private readonly onError = (): void => {
+    this.socket.destroy();
+  };
+
+  private readonly onTimeout = (): void => {
+    this.deps.onTimeout(this.socket);
+  };
+
+  private readonly onDrain = (): void => {
+    this.response?.emit('drain');
+  };
+
+  private readonly onClose = (): void => {
+    this.response?.emit('close');
+  };
+}

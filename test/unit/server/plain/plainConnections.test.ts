@@ -1,0 +1,183 @@
+/** Requests that are read without the HTTP parser get the answers that Node's server gives, and every other request reaches it. */
+import net from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_PLAIN_HEAD_BYTES, readPlainHead } from '../../../../src/server/plain/plainHead.js';
+import { randomOf } from '../../../support/claimLife.js';
+import { ServerBench } from '../support.js';
+
+const basic = (text: string): string => `Authorization: Basic ${Buffer.from(text).toString('base64')}\r\n`;
+const RIGHT = basic('user:pass');
+const ECHO = '{"id":1,"method":"echo","params":["é"]}';
+
+let bench: ServerBench;
+let port: number;
+beforeAll(async () => {
+  bench = new ServerBench();
+  port = await bench.start();
+});
+afterAll(() => bench.close());
+
+interface Parts {
+  readonly line?: string;
+  readonly headers?: string;
+  readonly body?: string;
+}
+
+function post({ line = 'POST / HTTP/1.1', headers = RIGHT, body = ECHO }: Parts = {}): Buffer {
+  const length = Buffer.byteLength(body);
+  return Buffer.from(`${line}\r\nHost: localhost\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`);
+}
+
+/** Writes pieces, each after the one before has left. Resolves with all that came back until `done` says so, or the other end closes. */
+function send(pieces: readonly Buffer[], done: (received: string) => boolean): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true }, () => {
+      const next = (i: number): void => {
+        if (i < pieces.length) socket.write(pieces[i]!, () => setImmediate(next, i + 1));
+      };
+      next(0);
+    });
+    socket.on('data', (part) => {
+      received += part.toString('latin1');
+      if (done(received)) socket.destroy();
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(received.replaceAll(/^Date: .*\r\n/gm, '')));
+  });
+}
+
+/** So many complete responses. */
+const complete =
+  (count: number) =>
+  (text: string): boolean => {
+    let at = 0;
+    for (let n = 0; n < count; n++) {
+      const end = text.indexOf('\r\n\r\n', at);
+      if (end < 0) return false;
+      const head = text.slice(at, end);
+      const length = head.includes(' 204 ') ? '0' : /content-length: (\d+)/i.exec(head)?.[1];
+      const last = length === undefined ? text.lastIndexOf('\r\n0\r\n\r\n') : end + 4 + Number(length);
+      if (last < 0 || last > text.length) return false;
+      at = length === undefined ? last + 7 : last;
+    }
+    return true;
+  };
+
+/** A first piece without the end of the head lets Node's parser handle the connection. */
+const byParser = (request: Buffer): Buffer[] => [request.subarray(0, 5), request.subarray(5)];
+
+const BATCH = JSON.stringify(Array.from({ length: 40 }, (_, id) => ({ id, method: 'echo', params: [id] })));
+
+describe('a call', () => {
+  it.each<[string, Parts]>([
+    ['in the usual form', {}],
+    ['on the path of a profile', { line: 'POST /lbrycrd HTTP/1.1', body: '{"id":1,"method":"test_where"}' }],
+    [
+      'on the path of a wallet',
+      { line: 'POST /wallet/a%20b HTTP/1.1', body: '{"id":1,"method":"test_where"}' },
+    ],
+    ['with a wrong password', { headers: basic('user:wrong') }],
+    ['with other headers', { headers: `${RIGHT}User-Agent: x/1.0 (y)\r\nAccept: */*\r\nX: a: b\r\n` }],
+    ['that names the kind of connection', { headers: `${RIGHT}Connection: keep-alive\r\n` }],
+    ['without a body', { body: '' }],
+    ['that is no JSON', { body: '{"id":' }],
+    ['of an unknown method', { body: '{"id":1,"method":"none"}' }],
+    ['without an answer', { body: '{"jsonrpc":"2.0","method":"echo"}' }],
+    ['in a batch', { body: BATCH }],
+    ['that waits', { body: '{"id":2,"method":"test_wait","params":[10]}' }],
+    ['with a long answer', { body: '{"id":3,"method":"test_big","params":[200000]}' }],
+    ['with an answer in chunks', { body: '{"id":3,"method":"test_big","params":[600000]}' }],
+    ['on another path', { line: 'POST /other HTTP/1.1' }],
+    ['without a password', { headers: '' }],
+  ])('%s has the answer of the HTTP parser', async (_what, parts) => {
+    const request = post(parts);
+    const plain = await send([request], complete(1));
+    expect(plain).toMatch(/^HTTP\/1\.1 \d{3} /);
+    expect(plain).toBe(await send(byParser(request), complete(1)));
+  });
+
+  it.each<[string, Parts]>([
+    ['asks to close', { headers: `${RIGHT}Connection: close\r\n` }],
+    ['is of HTTP/1.0', { line: 'POST / HTTP/1.0' }],
+    ['is in chunks', { headers: `${RIGHT}Transfer-Encoding: chunked\r\n` }],
+    ['has two lengths', { headers: `${RIGHT}Content-Length: 3\r\n` }],
+    ['has a folded header', { headers: `${RIGHT}X: a\r\n b\r\nConnection: close\r\n` }],
+  ])('that %s ends as with the HTTP parser', async (_what, parts) => {
+    const plain = await send([post(parts)], () => false);
+    expect(plain).toBe(await send(byParser(post(parts)), () => false));
+  });
+
+  it('is answered in order with others of its connection, in any pieces', async () => {
+    const random = randomOf(29);
+    const bodies = [
+      ...[1, 2, 3].map((id) => `{"id":${id},"method":"echo","params":["${'x'.repeat(id * 400)}"]}`),
+      '{"id":4,"method":"test_wait","params":[1]}',
+      '{"id":5,"method":"test_big","params":[100000]}',
+      ECHO,
+    ];
+    const requests = bodies.map((body) => post({ body }));
+    const wanted = (await Promise.all(requests.map((one) => send([one], complete(1))))).join('');
+    const all = Buffer.concat(requests);
+    for (let round = 0; round < 60; round++) {
+      const cuts = Array.from({ length: random(12) }, () => random(all.length)).sort((a, b) => a - b);
+      const pieces = [0, ...cuts].map((at, i) => all.subarray(at, cuts[i] ?? all.length));
+      expect(await send(pieces, complete(requests.length))).toBe(wanted);
+    }
+  });
+
+  it('whose client ends its side within the request is refused', async () => {
+    const [first, rest] = [post(), post().subarray(0, -1)];
+    const received = await new Promise<string>((resolve) => {
+      let text = '';
+      const socket = net.connect({ port, host: '127.0.0.1' }, () => socket.write(first));
+      socket.once('data', () => socket.end(rest));
+      socket.on('data', (part) => (text += part.toString('latin1')));
+      socket.on('close', () => resolve(text));
+    });
+    expect([...received.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status)).toEqual(['200', '400']);
+  });
+});
+
+describe('a head', () => {
+  const LINES = ['POST / HTTP/1.1', 'Host: localhost', 'Authorization: Basic eDp5', 'Content-Length: 12'];
+  const head = (...more: string[]): string => [...LINES, ...more].join('\r\n');
+
+  it('is read', () => {
+    expect(readPlainHead(head('User-Agent: curl/8'))).toEqual({
+      target: '/',
+      authorization: 'Basic eDp5',
+      userAgent: 'curl/8',
+      bodyBytes: 12,
+    });
+    expect(head().length).toBeLessThan(MAX_PLAIN_HEAD_BYTES);
+  });
+
+  it.each([
+    ['a second length', 'content-length: 12'],
+    ['a coding of the transfer', 'Transfer-Encoding: identity'],
+    ['an expectation', 'Expect: 100-continue'],
+    ['another protocol', 'Upgrade: websocket'],
+    ['an end of the connection', 'Connection: close'],
+    ['a list of options', 'Connection: keep-alive, Upgrade'],
+    ['a folded line', ' more'],
+    ['a space before the colon', 'X : a'],
+    ['a control character', 'X: a\x01b'],
+    ['a character beyond ASCII', 'X: \xe9'],
+    ['a single line feed', 'X: a\nContent-Length: 3'],
+    ['no colon', 'X'],
+  ])('with %s is left to the HTTP parser', (_what, line) => {
+    expect(readPlainHead(head(line))).toBeNull();
+  });
+
+  it.each([0, 2, 3])('without its line %i is left to the HTTP parser', (missing) => {
+    expect(readPlainHead(LINES.filter((_, i) => i !== missing).join('\r\n'))).toBeNull();
+  });
+
+  it.each(['-1', '+1', '0x10', '1e3', '12 13', ''])(
+    'with the length %j is left to the HTTP parser',
+    (length) => {
+      expect(readPlainHead(LINES.with(3, `Content-Length: ${length}`).join('\r\n'))).toBeNull();
+    },
+  );
+});
