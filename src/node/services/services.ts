@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Pruner } from '../../chain/blocks/pruner.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { OpenedChain } from '../../chain/open/openChain.js';
+import type { ClaimReader } from '../../interfaces/claimReader.js';
 import type { BackgroundValidation } from '../../chain/snapshot/backgroundValidation.js';
 import type { BackgroundFill } from '../../index/backgroundFill.js';
 import { claimIndexOf } from '../../index/claims/claimIndexQueries.js';
@@ -137,10 +138,25 @@ class Services implements NodeServices {
       pruner,
       indexes,
       mining,
-      claims: claimReader(opened.store, opened.claims, opened.chain.index.active),
+      claims: this.claims(opened),
       blockFilters: new BlockFilters(opened.store, opened.chain.index.active),
       claimIndex: claimIndexOf(opened.reader, opened.claims.rules, () => indexes.statuses()),
     };
+  }
+
+  /** The claims; after each block what callers ask for again and again is read ahead. */
+  private claims({ store, claims, chain }: OpenedChain): ClaimReader {
+    const { logger } = this.input.deps;
+    const reader = claimReader(store, claims, chain.index.active);
+    const refresh = (): void =>
+      void reader.refresh().catch((error: unknown) => {
+        logger.debug('rpc', () => `Names were not read ahead: ${String(error)}`);
+      });
+    chain.events.on('tipChanged', ({ initialDownload }) => {
+      // Everything else that a block brings about comes first.
+      if (!initialDownload) setImmediate(refresh);
+    });
+    return reader;
   }
 
   async openSearch(): Promise<{ close(): Promise<void> }> {

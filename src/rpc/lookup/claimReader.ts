@@ -16,7 +16,7 @@ import { readNameHistory } from '../../store/claims/query/nameHistory.js';
 import { FORESEEN_BLOCKS_BEHIND, readDueNames, readUpcoming } from '../../store/claims/query/upcoming.js';
 import { readLbcdChanges } from '../../store/claims/lbcd/lbcdSchedule.js';
 import { readLbcdName } from '../../store/claims/lbcd/lbcdView.js';
-import { isNodeAfter, readPresentProof, readProof } from '../../store/claims/query/proofQueries.js';
+import { isNodeAfter, readProof } from '../../store/claims/query/proofQueries.js';
 import { readPastEvents } from '../../store/claims/query/pastEvents.js';
 import { readOutputStates, type OutputState } from '../../store/claims/query/outputStates.js';
 import { readClaimOutputs, readPresentStandings, readStandings } from '../../store/claims/query/standings.js';
@@ -183,10 +183,11 @@ export function claimReader(
   rows: RowReader,
   { rules, proofWindow }: { rules: ClaimRules; proofWindow: ProofWindow },
   active: TipView,
-): ClaimReader {
+): ClaimReader & { refresh(): Promise<void> } {
   const claims = new PresentClaims(rows, rules, active);
   return {
     rules,
+    refresh: () => claims.refresh(),
     nameAt: (query) => claims.nameAt(query),
     claimAt: (query, choice) => claims.claimAt(query, choice),
     proofAt(asked) {
@@ -194,7 +195,7 @@ export function claimReader(
       return whenResolved(isLong ? longProofQuery(rules, asked) : asked, (query) =>
         claims.prefer(
           query.height,
-          () => readPresentProof(rows, rules, query, { heads: claims.heads(), claims: claims.keptClaims }),
+          () => claims.presentProof(query),
           () => readProof(rows, rules, proofWindow, query),
         ),
       );

@@ -161,11 +161,12 @@ export class KeptNames {
     return found && found.since <= height && height <= this.height ? found.info : undefined;
   }
 
-  /** `before` identifies the tip at the start of the read. */
-  keep(form: Form, name: string, info: NameInfo, before: TipMarks, now: TipMarks): void {
+  /** `before` identifies the tip at the start of the read. Returns whether the name is one that is kept. */
+  keep(form: Form, name: string, info: NameInfo, before: TipMarks, now: TipMarks): boolean {
     const items = itemsOf(info);
-    if (items >= LEAST_ITEMS && this.mayKeep(before, now))
-      this.infos.set(keyOf(form, name), { info, since: this.height }, items);
+    if (items < LEAST_ITEMS || !this.mayKeep(before, now)) return false;
+    this.infos.set(keyOf(form, name), { info, since: this.height }, items);
+    return true;
   }
 
   /** Items of a name, with those that blocks have changed since they were read. */

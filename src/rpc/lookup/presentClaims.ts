@@ -4,6 +4,7 @@
  */
 import type { ActiveChain } from '../../chain/index/activeChain.js';
 import { normalizeNameInSlices } from '../../claimtrie/normalizeSlices.js';
+import type { NameProof } from '../../claimtrie/proof.js';
 import { filesNormalized, hashesAllClaims } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { inSlices } from '../../scheduler/slices.js';
@@ -16,7 +17,7 @@ import {
   type NameInfo,
   type NameQuery,
 } from '../../store/claims/query/claimQueries.js';
-import type { KnownHeads } from '../../store/claims/query/nameHeads.js';
+import { readHeads, type KnownHeads } from '../../store/claims/query/nameHeads.js';
 import {
   readLatestHistory,
   type LatestHistoryPage,
@@ -28,12 +29,14 @@ import {
   type ClaimOfName,
   type KnownPlaces,
 } from '../../store/claims/query/oneClaim.js';
-import type { ProofQuery } from '../../store/claims/query/proofQueries.js';
+import { readPresentProof, type ProofQuery } from '../../store/claims/query/proofQueries.js';
 import { readTouchedNames } from '../../store/claims/touchedNames.js';
+import { readAtHand } from '../../store/rows/rowsAtHand.js';
 import type { RowReader } from '../../store/rows/rows.js';
-import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
-import { KeptNames, type Touched } from './keptNames.js';
+import { AskedNames, type Asked } from './askedNames.js';
+import { KeptNames, type Form, type Touched } from './keptNames.js';
 import { chosenClaim } from './nameLookup.js';
 
 /** The part of the chain needed to detect a change of the tip. */
@@ -77,6 +80,8 @@ export class PresentClaims {
   /** Claims that proofs keep. */
   readonly keptClaims = new KeptClaims();
   private readonly kept = new KeptNames();
+  private readonly asked = new AskedNames();
+  private refreshing: Promise<void> | null = null;
 
   constructor(rows: RowReader, rules: ClaimRules, active: TipView) {
     this.rows = rows;
@@ -87,7 +92,11 @@ export class PresentClaims {
   private readonly touched: Touched = (from, to) => {
     const fork = this.rules.normalizationForkHeight;
     // The normalization fork may change any name.
-    return from <= fork && fork <= to ? null : readTouchedNames(this.rows, from, to);
+    if (from <= fork && fork <= to) return null;
+    return whenResolved(readTouchedNames(this.rows, from, to), (names) => {
+      if (names !== null) this.asked.change(names.keys());
+      return names;
+    });
   };
 
   /**
@@ -145,8 +154,8 @@ export class PresentClaims {
     );
   }
 
-  /** See `ClaimReader`. */
-  nameAt(query: NameQuery): MaybePromise<NameInfo> {
+  /** See `ClaimReader`. `isAsked`: a caller asks, and may ask again after the next block. */
+  nameAt(query: NameQuery, isAsked = true): MaybePromise<NameInfo> {
     const { rows, rules, active, kept } = this;
     if (query.name.length > LONGEST_FILED_BYTES) return longNameAt(rows, rules, query);
     const past = (): Promise<NameInfo> => readName(rows, rules, query);
@@ -155,42 +164,108 @@ export class PresentClaims {
     const form = query.asReference ? 'reference' : 'documented';
     const present = (): MaybePromise<NameInfo> => {
       const known = kept.find(form, name, active);
-      if (known !== undefined) return known;
+      if (known !== undefined) {
+        if (isAsked) this.asked.note(name, active.height).whole.add(form);
+        return known;
+      }
       const { tip, disconnects } = active;
       return whenResolved(readPresentName(rows, name, query, this.items()), (info) => {
-        kept.keep(form, name, info, { tip, disconnects }, active);
+        const isKept = kept.keep(form, name, info, { tip, disconnects }, active);
+        if (isKept && isAsked) this.asked.note(name, active.height).whole.add(form);
         return info;
       });
     };
     return this.prefer(query.height, present, past);
   }
 
-  /** See `ClaimReader`. */
-  claimAt(query: NameQuery, choice: ClaimChoice): MaybePromise<ClaimOfName> {
+  /** See `ClaimReader`, and `nameAt` above. */
+  claimAt(query: NameQuery, choice: ClaimChoice, isAsked = true): MaybePromise<ClaimOfName> {
     const { rows, active, kept } = this;
     const asReference = query.asReference !== undefined;
     const form = asReference ? 'reference' : 'documented';
-    const fromAll = (): MaybePromise<ClaimOfName> =>
-      whenResolved(this.nameAt(query), (info) => {
+    const fromAll = (isAllAsked = true): MaybePromise<ClaimOfName> =>
+      whenResolved(this.nameAt(query, isAllAsked), (info) => {
         const { name, lastTakeoverHeight } = info;
         return { name, lastTakeoverHeight, claim: chosenClaim(info, choice, asReference) };
       });
     const name = query.name.length > LONGEST_FILED_BYTES ? null : this.presentName(query);
     if (name === null) return fromAll();
+    const wanted = keyOfChoice(choice);
+    const note = (): void => {
+      if (isAsked) this.asked.noteChoice(name, active.height, wanted, form, choice);
+    };
     const present = (): MaybePromise<ClaimOfName | null> => {
-      if (kept.find(form, name, active) !== undefined) return null;
-      const wanted = keyOfChoice(choice);
+      if (kept.find(form, name, active) !== undefined) {
+        note();
+        return fromAll(false);
+      }
       const known = kept.findClaim(form, name, wanted, active);
-      if (known !== undefined) return known;
+      if (known !== undefined) {
+        note();
+        return known;
+      }
       const { tip, disconnects } = active;
       const asked = { height: query.height, asReference, choice };
       return whenResolved(readPresentClaim(rows, name, asked, this.places()), (found) => {
-        if (found !== null) kept.keepClaim(form, name, wanted, found, { tip, disconnects }, active);
+        if (found === null) return null;
+        kept.keepClaim(form, name, wanted, found, { tip, disconnects }, active);
+        note();
         return found;
       });
     };
     const found = this.prefer<ClaimOfName | null>(query.height, present, async () => null);
-    return whenResolved(found, (claim) => claim ?? fromAll());
+    return whenResolved(found, (claim) => claim ?? fromAll(isAsked));
+  }
+
+  /** The proof of a name after the latest block; only if the caller is sure that it is the latest. */
+  presentProof(query: ProofQuery, isAsked = true): MaybePromise<NameProof> {
+    const { rows, rules, keptClaims, active } = this;
+    return whenResolved(
+      readPresentProof(rows, rules, query, { heads: this.heads(isAsked), claims: keptClaims }),
+      (proof) => {
+        const name = filedName(rules, query.name, active.height);
+        if (isAsked && keptClaims.has(name)) this.asked.note(name, active.height).proof = true;
+        return proof;
+      },
+    );
+  }
+
+  /** Reads the names again that blocks changed and callers asked for lately. Resolves at the end, also of a run that is under way. */
+  refresh(): Promise<void> {
+    this.refreshing ??= this.readAgain().finally(() => (this.refreshing = null));
+    return this.refreshing;
+  }
+
+  private async readAgain(): Promise<void> {
+    const { active, kept, asked } = this;
+    for (let tip = -1; tip !== active.tip;) {
+      tip = active.tip;
+      await kept.follow(active, this.touched);
+      for (const [name, wanted] of asked.takeChanged(active.height)) {
+        await this.readNameAgain(name, wanted);
+        if (tip !== active.tip) break;
+      }
+    }
+  }
+
+  private async readNameAgain(filed: string, { whole, choices, head, proof }: Asked): Promise<void> {
+    const { height } = this.active;
+    const name = fromLatin1(filed);
+    const queryOf = (form: Form): NameQuery => ({
+      name,
+      height,
+      exact: true,
+      ...(form === 'reference' ? { asReference: { tipHeight: height } } : {}),
+    });
+    for (const form of whole) await this.nameAt(queryOf(form), false);
+    for (const { form, choice } of choices.values()) await this.claimAt(queryOf(form), choice, false);
+    const heads = async (): Promise<void> =>
+      readAtHand(this.rows, (atHand) => void readHeads(atHand, [filed], this.heads(false)));
+    if (head) await this.prefer(height, heads, async () => undefined);
+    const proofs = async (): Promise<void> => {
+      await this.presentProof({ name, height, tipHeight: () => this.active.height }, false);
+    };
+    if (proof) await this.prefer(height, proofs, async () => undefined);
   }
 
   /** The cached positions, for one query after the latest block. */
@@ -213,13 +288,23 @@ export class PresentClaims {
     };
   }
 
-  /** The cached name heads, for one query after the latest block. */
-  heads(): KnownHeads {
+  /** The cached name heads, for one query after the latest block; `isAsked`: see `nameAt`. */
+  heads(isAsked = true): KnownHeads {
     const { active, kept } = this;
     const { tip, disconnects } = active;
+    const note = (name: string): void => {
+      if (isAsked) this.asked.note(name, active.height).head = true;
+    };
     return {
-      find: (name) => kept.findHead(name, active),
-      keep: (name, head) => kept.keepHead(name, head, { tip, disconnects }, active),
+      find: (name) => {
+        const found = kept.findHead(name, active);
+        if (found !== undefined) note(name);
+        return found;
+      },
+      keep: (name, head) => {
+        kept.keepHead(name, head, { tip, disconnects }, active);
+        note(name);
+      },
     };
   }
 

@@ -28,6 +28,10 @@ export class KeptClaims {
     return this.bytes;
   }
 
+  has(name: string): boolean {
+    return this.names.has(name);
+  }
+
   /** The decoded row of the name; undefined for a short row, or one that exceeds the cache limit. */
   find(name: string, row: Bytes): ProvenClaims | undefined {
     if (row.length < LEAST_BYTES || row.length > MOST_BYTES) return undefined;

@@ -42,7 +42,7 @@ function followed(): { names: KeptNames; asked: string[]; touching(...names: str
   return { names, asked, touching };
 }
 
-const keep = (names: KeptNames, name: string, info: NameInfo, at = AT): void =>
+const keep = (names: KeptNames, name: string, info: NameInfo, at = AT): boolean =>
   names.keep('documented', name, info, at, at);
 
 describe('KeptNames', () => {
