@@ -36,6 +36,18 @@ export function Amount({ lbc }: { readonly lbc: number }): VNode {
   );
 }
 
+/** An amount in a column whose head names the unit. */
+export function Coins({ lbc }: { readonly lbc: number }): VNode {
+  const text = amountText(lbc);
+  const point = text.indexOf('.');
+  return (
+    <>
+      {text.slice(0, point)}
+      <small>{text.slice(point)}</small>
+    </>
+  );
+}
+
 interface HashProps {
   readonly hash: string;
   readonly href?: string;
@@ -104,6 +116,8 @@ export function Outside({
 
 export interface Column<Row> {
   readonly title: string;
+  /** The unit of all values of the column. */
+  readonly unit?: string;
   readonly cell: (row: Row, index: number) => ComponentChildren;
   /** Numbers are right-aligned. */
   readonly isNumber?: boolean;
@@ -131,9 +145,10 @@ export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<R
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, isNumber, isTight }) => (
+            {columns.map(({ title, unit, isNumber, isTight }) => (
               <th scope="col" class={isNumber ? 'number' : isTight ? 'tight' : undefined}>
                 {title}
+                {unit && <small> {unit}</small>}
               </th>
             ))}
           </tr>
@@ -273,21 +288,30 @@ export function Pager({
 /** Number of squares in a row of the pattern; the right half mirrors the left one. */
 const CELLS = 5;
 
-/** A picture for a claim, generated from its id: two claims of one name look different. */
+/**
+ * A picture for a claim, generated from its id: two claims of one name look different. One path for all squares, drawn as
+ * thick lines, because a page has a hundred patterns.
+ */
 export function Pattern({ id }: { readonly id: string }): VNode {
-  const bytes = id.match(/../g)?.map((pair) => parseInt(pair, 16)) ?? [];
-  const hue = (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)) % 12;
-  // One path for all squares: a page has a hundred patterns. Squares overlap a little, so that no gap shows between them.
-  let squares = '';
-  for (let row = 0; row < CELLS; row++)
-    for (let column = 0; column < 3; column++) {
-      if (((bytes[2 + row * 3 + column] ?? 0) & 1) === 0) continue;
-      squares += `M${column} ${row}h1.02v1.02h-1.02z`;
-      if (column < 2) squares += `M${CELLS - 1 - column} ${row}h1.02v1.02h-1.02z`;
+  const byte = (at: number): number => parseInt(id.slice(2 * at, 2 * at + 2), 16) || 0;
+  let lines = '';
+  for (let row = 0; row < CELLS; row++) {
+    const isSet = (column: number): boolean =>
+      (byte(2 + row * 3 + Math.min(column, CELLS - 1 - column)) & 1) === 1;
+    for (let column = 0; column < CELLS; column++) {
+      const from = column;
+      while (column < CELLS && isSet(column)) column++;
+      if (column > from) lines += `M${from} ${row}h${column - from}`;
     }
+  }
   return (
-    <svg class={`pattern hue-${hue}`} viewBox="0 0 5 5" aria-hidden="true" focusable="false">
-      <path d={squares} />
+    <svg
+      class={`pattern hue-${((byte(0) << 8) | byte(1)) % 12}`}
+      viewBox="0 -.5 5 5"
+      aria-hidden="true"
+      focusable="false"
+    >
+      <path d={lines} />
     </svg>
   );
 }

@@ -3,13 +3,15 @@
 const INTEGER = new Intl.NumberFormat('en');
 const THREE_DIGITS = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
-export const integerText = (value: number): string => INTEGER.format(value);
+/** Formatting takes longer than the rest of a table's cell, and most figures need no separators. */
+export const integerText = (value: number): string =>
+  Number.isInteger(value) && value >= 0 && value < 1000 ? String(value) : INTEGER.format(value);
 
 /** LBC with all of its decimals, at least two. */
 export function amountText(lbc: number): string {
   const [whole = '0', decimals = ''] = Math.abs(lbc).toFixed(8).split('.');
   const shown = decimals.replace(/0+$/, '').padEnd(2, '0');
-  return `${lbc < 0 ? '−' : ''}${INTEGER.format(BigInt(whole))}.${shown}`;
+  return `${lbc < 0 ? '−' : ''}${whole.length > 3 ? INTEGER.format(BigInt(whole)) : whole}.${shown}`;
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;

@@ -29,12 +29,22 @@ export function shownText(text: string, most = Infinity): string {
   );
 }
 
+/** The characters that most of a page does not have. */
+const BEYOND_ASCII = /[^\n -~]/g;
+
+/** Whether the markup has a character that `PERHAPS_HIDDEN` finds. Only the few characters beyond ASCII are compared with it. */
+function mayHide(html: string): boolean {
+  BEYOND_ASCII.lastIndex = 0;
+  while (BEYOND_ASCII.test(html)) if (PERHAPS_HIDDEN.test(html[BEYOND_ASCII.lastIndex - 1]!)) return true;
+  return false;
+}
+
 /**
  * The same for a whole page of markup, as a last line of defence. The contents of form fields are not changed, and return to
  * the server as typed. Other text of the templates contains no plain quotes, so it cannot be mistaken for such a field.
  */
 export const shownMarkup = (html: string): string =>
-  PERHAPS_HIDDEN.test(html)
+  mayHide(html)
     ? html
         .split(/( value="[^"]*")/)
         .map((part, index) => (index % 2 === 1 ? part : shownText(part)))

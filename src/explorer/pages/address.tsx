@@ -1,6 +1,7 @@
 /** `/address/<address>`: balance, history, pending transactions, and the claims in its unspent outputs. */
 import {
   Amount,
+  Coins,
   Block,
   Figures,
   ClaimId,
@@ -136,8 +137,9 @@ export const address: Page = async ({ ask, parts, query }) => {
                 { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
                 {
                   title: 'Change',
+                  unit: 'LBC',
                   isNumber: true,
-                  cell: ({ satoshis }) => <Amount lbc={lbc(satoshis)} />,
+                  cell: ({ satoshis }) => <Coins lbc={lbc(satoshis)} />,
                 },
               ]}
             />
@@ -196,8 +198,9 @@ export const address: Page = async ({ ask, parts, query }) => {
                     { title: 'Claim', cell: (output) => <HeldClaim output={output} /> },
                     {
                       title: 'Amount',
+                      unit: 'LBC',
                       isNumber: true,
-                      cell: ({ satoshis }) => <Amount lbc={lbc(satoshis)} />,
+                      cell: ({ satoshis }) => <Coins lbc={lbc(satoshis)} />,
                     },
                     { title: 'Block', isNumber: true, cell: ({ height }) => <Block height={height} /> },
                   ]}

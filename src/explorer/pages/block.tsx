@@ -17,7 +17,7 @@ import { blockLink, withQuery } from '../../page/links.js';
 import type { BlockAnswer, BlockEventsAnswer, BlockHeaderAnswer, ClaimEvent } from '../answers.js';
 import { AskError } from '../explorerRpcStub.js';
 import { integerOf, notFound, type Page, type PageContext } from '../pageContext.js';
-import { EventSubject, EventTag, isMissing, Missing, NameOf, OptionalAmount, orNull } from './parts.js';
+import { EventSubject, EventTag, isMissing, Missing, NameOf, OptionalCoins, orNull } from './parts.js';
 
 const A_PAGE = 100;
 const SATOSHIS = 1e8;
@@ -67,7 +67,12 @@ function EventTable({ events }: { readonly events: readonly ClaimEvent[] }): VNo
         { title: 'What', cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} /> },
         { title: 'Name', isHead: true, cell: (event) => <NameOf of={event} /> },
         { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
-        { title: 'Amount', isNumber: true, cell: ({ amount }) => <OptionalAmount lbc={amount} /> },
+        {
+          title: 'Amount',
+          unit: 'LBC',
+          isNumber: true,
+          cell: ({ amount }) => <OptionalCoins lbc={amount} />,
+        },
         { title: 'Transaction', cell: ({ txid }) => (txid === undefined ? '' : <Tx txid={txid} />) },
       ]}
     />

@@ -2,6 +2,7 @@
 import {
   Address,
   Amount,
+  Coins,
   Block,
   ClaimId,
   Copied,
@@ -262,7 +263,12 @@ async function living(context: PageContext, claim: ClaimAnswer) {
                     isHead: true,
                     cell: ({ txid, n }) => <Output txid={txid} n={n} />,
                   },
-                  { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
+                  {
+                    title: 'Amount',
+                    unit: 'LBC',
+                    isNumber: true,
+                    cell: ({ amount }) => <Coins lbc={amount} />,
+                  },
                   {
                     title: 'Active',
                     cell: ({ active, validAtHeight }) =>

@@ -1,5 +1,5 @@
 /** The outputs of a claim, the latest first: creation and updates. */
-import { Address, Amount, Block, Output, Section, Table, Tag } from '../../page/components.js';
+import { Address, Amount, Coins, Block, Output, Section, Table, Tag } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { txLink } from '../../page/links.js';
 import type { TxInfoAnswer } from '../answers.js';
@@ -84,7 +84,7 @@ export function ClaimOutputs({ found }: { readonly found: FoundOutputs | AskErro
               </>
             ),
           },
-          { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
+          { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
           { title: 'Output', isTight: true, cell: ({ txid, n }) => <Output txid={txid} n={n} /> },
           { title: 'Address', cell: ({ address }) => (address ? <Address address={address} /> : '–') },
         ]}

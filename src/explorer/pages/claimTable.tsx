@@ -1,6 +1,6 @@
 /** A table of claims: title, channel and amount. */
 import type { VNode } from 'preact';
-import { Amount, Name, Pattern, Table, Tag, Time, Title } from '../../page/components.js';
+import { Amount, Coins, Name, Pattern, Table, Tag, Time, Title } from '../../page/components.js';
 import { claimLink } from '../../page/links.js';
 import type { ClaimAnswer } from '../answers.js';
 
@@ -51,8 +51,9 @@ export function ClaimTable({ claims, nowSec, caption, empty }: ClaimTableProps):
         },
         {
           title: 'Amount',
+          unit: 'LBC',
           isNumber: true,
-          cell: (claim) => <Amount lbc={claim.effective_amount || claim.amount} />,
+          cell: (claim) => <Coins lbc={claim.effective_amount || claim.amount} />,
         },
         {
           title: 'Made',
@@ -100,8 +101,9 @@ export function ClaimList({ claims, nowSec, caption, empty }: ClaimTableProps): 
         },
         {
           title: 'Amount',
+          unit: 'LBC',
           isNumber: true,
-          cell: (claim) => <Amount lbc={claim.effective_amount || claim.amount} />,
+          cell: (claim) => <Coins lbc={claim.effective_amount || claim.amount} />,
         },
         {
           title: 'Made',

@@ -1,5 +1,5 @@
 /** `/mempool`: waiting transactions by fee rate, and waiting claim operations. */
-import { Amount, ClaimId, Figures, Notice, Section, Table, Time, Tx } from '../../page/components.js';
+import { Amount, Coins, ClaimId, Figures, Notice, Section, Table, Time, Tx } from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
 import type { MempoolClaims, MempoolSummary } from '../answers.js';
 import type { Page } from '../pageContext.js';
@@ -79,7 +79,7 @@ export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {
                 columns={[
                   { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
                   { title: 'Came', cell: ({ time }) => <Time sec={time} now={nowSec} /> },
-                  { title: 'Fee', isNumber: true, cell: ({ fee }) => <Amount lbc={fee} /> },
+                  { title: 'Fee', unit: 'LBC', isNumber: true, cell: ({ fee }) => <Coins lbc={fee} /> },
                   { title: 'sat/vB', isNumber: true, cell: ({ feerate }) => rate(feerate) },
                   { title: 'Size', isNumber: true, cell: ({ vsize }) => `${integerText(vsize)} vB` },
                 ]}
@@ -105,7 +105,12 @@ export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {
                     ),
                   },
                   { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
-                  { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
+                  {
+                    title: 'Amount',
+                    unit: 'LBC',
+                    isNumber: true,
+                    cell: ({ amount }) => <Coins lbc={amount} />,
+                  },
                   { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
                 ]}
               />

@@ -2,39 +2,26 @@
  * `/name/<name>` and `/name-hex/<hex>`: the owner of a name, the bids, the amount that a new bid needs, upcoming and past
  * events.
  */
-import {
-  Amount,
-  Block,
-  ClaimId,
-  Facts,
-  Name,
-  Notice,
-  Pager,
-  Pattern,
-  Section,
-  Table,
-  Tag,
-  Title,
-} from '../../page/components.js';
-import { amountText, blocksText, countText, integerText } from '../../page/format.js';
-import { claimLink, nameLink, withQuery } from '../../page/links.js';
+import { Block, ClaimId, Coins, Facts, Name, Notice, Pager, Section, Table } from '../../page/components.js';
+import { amountText, countText, integerText } from '../../page/format.js';
+import { nameLink, withQuery } from '../../page/links.js';
 import { nameWarning, shownLine } from '../../page/text.js';
-import type { Bid, ListClaimsAnswer, MempoolClaims } from '../answers.js';
-import { badRequest, type Page, type PageContext } from '../pageContext.js';
+import type { ListClaimsAnswer, MempoolClaims } from '../answers.js';
+import { badRequest, type Page, type PageContext, type PageResult } from '../pageContext.js';
 import { takenFrom } from '../takenBlocks.js';
-import { History, pastOf, placeOf, Timeline } from './nameHistory.js';
+import { Bids, ORDERS } from './nameBids.js';
+import { History, pastOf, placeOf, Timeline, type Past } from './nameHistory.js';
+import { Holder } from './nameHolder.js';
 import {
   AsOf,
   AsOfForm,
   blockOf,
-  Chips,
   EventSubject,
   EventTag,
+  hexOf,
   InBlocks,
   isMissing,
-  NameOf,
-  OptionalAmount,
-  hexOf,
+  OptionalCoins,
   orNull,
   TakenBack,
   Tx,
@@ -43,11 +30,6 @@ import {
 const A_PAGE = 100;
 /** Maximum number of upcoming events shown; /upcoming has the others. */
 const COMING = 15;
-const ORDERS = [
-  ['bid', 'by amount'],
-  ['newest', 'newest'],
-  ['oldest', 'oldest'],
-] as const;
 
 /** The requested name, and its bytes in hex if the page is given by bytes. */
 function askedName({ parts }: PageContext, isHex: boolean): string {
@@ -58,209 +40,204 @@ function askedName({ parts }: PageContext, isHex: boolean): string {
   return name;
 }
 
-function Bids({
-  answer,
-  path,
-  order,
-  block,
-}: {
+type OrError<Answer> = Awaited<ReturnType<typeof orNull<Answer>>>;
+
+/** What the page shows. */
+interface Shown {
   readonly answer: ListClaimsAnswer;
-  readonly path: string;
   readonly order: string;
+  readonly after: string | undefined;
+  /** Position of the history that the visitor asked for. */
+  readonly before: string | null;
+  /** Null behind the first page of bids. */
+  readonly history: OrError<Past> | null;
+  /** Null behind the first page of bids, and for a past block. */
+  readonly waiting: OrError<MempoolClaims> | null;
+  /** The page is of the latest block. */
+  readonly isNow: boolean;
+  readonly path: string;
+  /** The block as the visitor gave it. */
   readonly block: string | undefined;
-}) {
-  const { bids, holder } = answer;
+}
+
+/** The history up to the block of the page, or up to the position that the visitor asked for. */
+async function historyOf({ ask, query }: PageContext, name: string, isHex: boolean, height: number) {
+  const before = query.get('before');
+  const place = before === null ? { height, skipped: 0 } : placeOf(before);
+  if (place === null || place.height > height) throw badRequest('“before” is not a place in the history.');
+  return orNull(pastOf(ask, name, isHex, place));
+}
+
+async function read(context: PageContext, isHex: boolean): Promise<Shown> {
+  const { ask, query, tip } = context;
+  const name = askedName(context, isHex);
+  const order = ORDERS.find(([key]) => key === query.get('order'))?.[0] ?? 'bid';
+  const after = query.get('after') ?? undefined;
+  const asOf = blockOf(context);
+  const historyAt = (height: number) => historyOf(context, name, isHex, height);
+  const waitingNow = () => orNull(ask<MempoolClaims>('listmempoolclaims', name, null, isHex));
+  // All calls start together if the page is probably of the tip.
+  const isEarly = after === undefined && asOf === undefined;
+  const [answer, early, earlyWaiting] = await Promise.all([
+    ask<ListClaimsAnswer>('listclaims', name, A_PAGE, after ?? null, order, asOf ?? null, isHex),
+    isEarly ? historyAt(tip.height) : null,
+    isEarly ? waitingNow() : null,
+  ]);
+  const isNow = answer.height === tip.height;
+  const isFirst = after === undefined;
+  const [history, waiting] =
+    isEarly && isNow
+      ? [early, earlyWaiting]
+      : await Promise.all([
+          isFirst ? historyAt(answer.height) : null,
+          isFirst && isNow ? waitingNow() : null,
+        ]);
+  return {
+    answer,
+    order,
+    after,
+    before: query.get('before'),
+    history,
+    waiting,
+    isNow,
+    path: nameLink(answer.name, answer.namehex ?? (isHex ? name.toLowerCase() : undefined)),
+    block: query.get('block') ?? undefined,
+  };
+}
+
+function Head({ shown, context }: { readonly shown: Shown; readonly context: PageContext }) {
+  const { answer, path, block, isNow } = shown;
+  // A name that is not text is never normalized.
+  const filedHex = answer.namehex ?? hexOf(answer.normalized_name);
+  const warning = nameWarning(answer.name);
   return (
     <>
-      <Chips
-        label="Order of bids"
-        items={ORDERS.map(([key, text]) => [
-          withQuery(path, { order: key === 'bid' ? undefined : key, block }),
-          text,
-          key === order,
-        ])}
-      />
-      <Table<Bid>
-        caption="Bids"
-        empty="No claim bids for this name."
-        rows={bids}
-        columns={[
-          { title: '#', cell: ({ bid }) => integerText(bid + 1) },
-          {
-            title: 'Claim',
-            isHead: true,
-            cell: (bid) => (
-              <>
-                <Pattern id={bid.claimId} />{' '}
-                {bid.title ? (
-                  <a href={claimLink(bid.claimId)}>
-                    <Title text={bid.title} />
-                  </a>
-                ) : (
-                  <ClaimId id={bid.claimId} />
-                )}{' '}
-                {bid.kind && <Tag>{bid.kind}</Tag>}{' '}
-                {holder?.claimId === bid.claimId && <Tag tone="good">holds the name</Tag>}
-                {bid.name !== answer.name && (
-                  <>
-                    {' '}
-                    as <NameOf of={bid} />
-                  </>
-                )}
-              </>
-            ),
-          },
-          { title: 'Channel', cell: ({ channelId }) => (channelId ? <ClaimId id={channelId} /> : '–') },
-          {
-            title: 'Effective',
-            isNumber: true,
-            cell: ({ effectiveAmount }) => <Amount lbc={effectiveAmount} />,
-          },
-          { title: 'Own', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
-          {
-            title: 'Supports',
-            isNumber: true,
-            cell: ({ supports, supportAmount }) =>
-              supports === 0 ? (
-                '–'
-              ) : (
-                <>
-                  {integerText(supports)}, <Amount lbc={supportAmount} />
-                </>
-              ),
-          },
-          {
-            title: 'Active',
-            cell: ({ active, validAtHeight }) =>
-              active ? (
-                <>
-                  since <Block height={validAtHeight} />
-                </>
-              ) : (
-                <Tag tone="warning">from {integerText(validAtHeight)}</Tag>
-              ),
-          },
-          { title: 'Expires', isNumber: true, cell: ({ expirationHeight }) => integerText(expirationHeight) },
-        ]}
-      />
+      <div class="head">
+        <h1>
+          <bdi>{titleOf(answer)}</bdi>
+        </h1>
+        <AsOfForm path={path} shown={block ?? ''} />
+      </div>
+      {isNow && <TakenBack blocks={takenFrom(context.taken, (event) => event.nameHex === filedHex)} />}
+      {warning && <Notice tone="warning">{warning}</Notice>}
+      {answer.namehex && (
+        <Notice>
+          These bytes are not text: <code class="hash">{answer.namehex}</code>
+        </Notice>
+      )}
+      {answer.normalized_name !== answer.name && (
+        <p class="quiet">
+          Filed as <Name name={answer.normalized_name} />, with all its spellings.
+        </p>
+      )}
+      <AsOf height={answer.height} now={context.tip.height} path={path} />
     </>
   );
 }
 
-interface HolderProps {
-  readonly answer: ListClaimsAnswer;
-  readonly context: PageContext;
-  /** Number of operations on the name in the mempool. */
-  readonly waiting: number;
-}
-
-function Holder({ answer, context, waiting }: HolderProps) {
-  const { holder, newBid, lastTakeoverHeight, coming = [] } = answer;
-  const { spacingSec } = context;
-  const takeover = coming.find(({ event }) => event === 'takeover');
+function Waiting({ total, claims }: MempoolClaims) {
   return (
-    <Section title={holder ? 'Held by' : 'No claim holds this name'}>
-      {holder && (
-        <div class="lead">
-          <Pattern id={holder.claimId} />
-          <div>
-            <a href={claimLink(holder.claimId)}>
-              <strong>
-                <Title
-                  text={
-                    answer.bids.find(({ claimId }) => claimId === holder.claimId)?.title ?? holder.claimId
-                  }
-                />
-              </strong>
-            </a>
-            <br />
-            <Amount lbc={holder.effectiveAmount} /> effective
-            {lastTakeoverHeight !== undefined && (
-              <>
-                , since block <Block height={lastTakeoverHeight} />
-              </>
-            )}
-          </div>
-        </div>
-      )}
-      <Notice>
-        {holder ? (
-          <>
-            To take the name over, a new claim must have more than{' '}
-            <strong>{amountText(newBid.mustExceed)} LBC</strong>. It counts{' '}
-            {newBid.delay === 0
-              ? 'at once'
-              : `after ${countText(newBid.delay, 'block')} (${blocksText(newBid.delay, spacingSec)})`}
-            , from block {integerText(newBid.validAtHeight)} on.
-          </>
-        ) : (
-          <>A claim of any amount takes this name at once.</>
-        )}
-      </Notice>
-      {takeover && (
-        <Notice tone="warning">
-          <strong>Changes hands</strong> in {countText(takeover.height - answer.height, 'block')} (
-          {blocksText(takeover.height - answer.height, spacingSec)}):{' '}
-          {takeover.claimId === undefined ? (
-            'the last claim ends, and the name is free.'
-          ) : (
-            <>
-              <ClaimId id={takeover.claimId} /> takes it over
-              {takeover.effectiveAmount !== undefined && (
-                <>
-                  {' '}
-                  with <Amount lbc={takeover.effectiveAmount} />
-                </>
-              )}
-              .
-            </>
-          )}
-        </Notice>
-      )}
-      {waiting > 0 && (
-        <p>
-          <a href="#waiting">{countText(waiting, 'operation')} for this name</a>{' '}
-          {waiting === 1 ? 'waits' : 'wait'} in the mempool.
-        </p>
-      )}
+    <Section title={`Waiting in the mempool (${integerText(total)})`} id="waiting">
+      <Table
+        caption="Operations in the mempool"
+        empty=""
+        rows={claims}
+        columns={[
+          {
+            title: 'What',
+            isHead: true,
+            cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isWaiting />,
+          },
+          { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
+          { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
+          { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
+        ]}
+      />
     </Section>
   );
 }
 
-async function page(context: PageContext, isHex: boolean) {
-  const { ask, query, tip, spacingSec, taken } = context;
-  const name = askedName(context, isHex);
-  const hex = isHex ? name.toLowerCase() : undefined;
-  const order = ORDERS.find(([key]) => key === query.get('order'))?.[0] ?? 'bid';
-  const after = query.get('after') ?? undefined;
-  const asOf = blockOf(context);
-  const answer = await ask<ListClaimsAnswer>(
-    'listclaims',
-    name,
-    A_PAGE,
-    after ?? null,
-    order,
-    asOf ?? null,
-    isHex,
+interface ComingProps {
+  readonly answer: ListClaimsAnswer;
+  readonly spacingSec: number;
+}
+
+function Coming({ answer: { coming = [], height: now }, spacingSec }: ComingProps) {
+  if (coming.length === 0) return null;
+  return (
+    <Section title="What comes by itself">
+      <Table
+        caption="What comes"
+        empty=""
+        rows={coming.slice(0, COMING)}
+        columns={[
+          {
+            title: 'In',
+            isHead: true,
+            cell: ({ height }) => <InBlocks blocks={height - now} spacingSec={spacingSec} />,
+          },
+          {
+            title: 'What',
+            cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isFuture />,
+          },
+          { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
+          {
+            title: 'Amount',
+            unit: 'LBC',
+            isNumber: true,
+            cell: ({ amount, effectiveAmount }) => <OptionalCoins lbc={effectiveAmount ?? amount} />,
+          },
+        ]}
+      />
+    </Section>
   );
-  const isNow = answer.height === tip.height;
-  const before = query.get('before');
-  const place = before === null ? { height: answer.height, skipped: 0 } : placeOf(before);
-  if (place === null || place.height > answer.height)
-    throw badRequest('“before” is not a place in the history.');
-  const [history, waiting] = await Promise.all([
-    after === undefined ? orNull(pastOf(ask, name, isHex, place)) : null,
-    after === undefined && isNow ? orNull(ask<MempoolClaims>('listmempoolclaims', name, null, isHex)) : null,
-  ]);
-  const waitingCount = waiting === null || isMissing(waiting) ? 0 : waiting.total;
-  // A name that is not text is never normalized.
-  const filedHex = answer.namehex ?? hexOf(answer.normalized_name);
-  const path = nameLink(answer.name, answer.namehex ?? hex);
-  const blockText = query.get('block') ?? undefined;
-  const shownName = shownLine(answer.name, 60) || '(empty name)';
-  const warning = nameWarning(answer.name);
+}
+
+function Proof({ answer }: { readonly answer: ListClaimsAnswer }) {
+  const { namehex, supportsWithoutClaim } = answer;
+  return (
+    <Section title="Proof">
+      <Facts
+        rows={[
+          ['As of block', <Block height={answer.height} />],
+          ['Claims', `${integerText(answer.active)} active, ${integerText(answer.pending)} pending`],
+          ['Supports without a claim', supportsWithoutClaim > 0 && integerText(supportsWithoutClaim)],
+        ]}
+      />
+      <p>
+        <a
+          href={
+            namehex ? `/proof-hex/${namehex}` : `/proof/${encodeURIComponent(answer.name.toWellFormed())}`
+          }
+        >
+          Check who holds it against the block header
+        </a>
+      </p>
+    </Section>
+  );
+}
+
+function AllBids({ shown }: { readonly shown: Shown }) {
+  const { answer, path, order, after, block } = shown;
+  const next =
+    answer.next && withQuery(path, { after: answer.next, order: order === 'bid' ? undefined : order, block });
+  return (
+    <Section title={`Bids (${integerText(answer.claims)})`} id="bids">
+      <Bids answer={answer} path={path} order={order} block={block} />
+      <Pager next={next} first={after === undefined ? undefined : withQuery(path, { block })} />
+    </Section>
+  );
+}
+
+const titleOf = ({ name }: ListClaimsAnswer): string => shownLine(name, 60) || '(empty name)';
+
+async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
+  const { spacingSec } = context;
+  const shown = await read(context, isHex);
+  const { answer, after, before, history, isNow, path, block } = shown;
+  const waiting = shown.waiting === null || isMissing(shown.waiting) ? null : shown.waiting;
   return {
-    title: shownName,
+    title: titleOf(answer),
     description: answer.holder
       ? `Held for ${amountText(answer.holder.effectiveAmount)} LBC; ${countText(answer.claims, 'claim')} as of block ${answer.height}.`
       : `No claim holds this name as of block ${answer.height}.`,
@@ -269,113 +246,18 @@ async function page(context: PageContext, isHex: boolean) {
     isLively: isNow,
     body: (
       <>
-        <div class="head">
-          <h1>
-            <bdi>{shownName}</bdi>
-          </h1>
-          <AsOfForm path={path} shown={blockText ?? ''} />
-        </div>
-        {isNow && <TakenBack blocks={takenFrom(taken, (event) => event.nameHex === filedHex)} />}
-        {warning && <Notice tone="warning">{warning}</Notice>}
-        {answer.namehex && (
-          <Notice>
-            These bytes are not text: <code class="hash">{answer.namehex}</code>
-          </Notice>
+        <Head shown={shown} context={context} />
+        {after === undefined && (
+          <Holder answer={answer} spacingSec={spacingSec} waiting={waiting?.total ?? 0} />
         )}
-        {answer.normalized_name !== answer.name && (
-          <p class="quiet">
-            Filed as <Name name={answer.normalized_name} />, with all its spellings.
-          </p>
-        )}
-        <AsOf height={answer.height} now={tip.height} path={path} />
-        {after === undefined && <Holder answer={answer} context={context} waiting={waitingCount} />}
-        {waiting !== null && !isMissing(waiting) && waiting.total > 0 && (
-          <Section title={`Waiting in the mempool (${integerText(waiting.total)})`} id="waiting">
-            <Table
-              caption="Operations in the mempool"
-              empty=""
-              rows={waiting.claims}
-              columns={[
-                {
-                  title: 'What',
-                  isHead: true,
-                  cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isWaiting />,
-                },
-                { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
-                { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
-                { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
-              ]}
-            />
-          </Section>
-        )}
-        <Section title={`Bids (${integerText(answer.claims)})`} id="bids">
-          <Bids answer={answer} path={path} order={order} block={blockText} />
-          <Pager
-            next={
-              answer.next === undefined
-                ? undefined
-                : withQuery(path, {
-                    after: answer.next,
-                    order: order === 'bid' ? undefined : order,
-                    block: blockText,
-                  })
-            }
-            first={after === undefined ? undefined : withQuery(path, { block: blockText })}
-          />
-        </Section>
-        {answer.coming && answer.coming.length > 0 && (
-          <Section title="What comes by itself">
-            <Table
-              caption="What comes"
-              empty=""
-              rows={answer.coming.slice(0, COMING)}
-              columns={[
-                {
-                  title: 'In',
-                  isHead: true,
-                  cell: ({ height }) => <InBlocks blocks={height - answer.height} spacingSec={spacingSec} />,
-                },
-                {
-                  title: 'What',
-                  cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isFuture />,
-                },
-                { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
-                {
-                  title: 'Amount',
-                  isNumber: true,
-                  cell: ({ amount, effectiveAmount }) => <OptionalAmount lbc={effectiveAmount ?? amount} />,
-                },
-              ]}
-            />
-          </Section>
-        )}
+        {waiting !== null && waiting.total > 0 && <Waiting {...waiting} />}
+        <AllBids shown={shown} />
+        <Coming answer={answer} spacingSec={spacingSec} />
         {history !== null && !isMissing(history) && before === null && (
           <Timeline blocks={history.blocks} end={answer.height} path={path} />
         )}
-        {history !== null && <History past={history} path={path} block={blockText} />}
-        <Section title="Proof">
-          <Facts
-            rows={[
-              ['As of block', <Block height={answer.height} />],
-              ['Claims', `${integerText(answer.active)} active, ${integerText(answer.pending)} pending`],
-              [
-                'Supports without a claim',
-                answer.supportsWithoutClaim > 0 && integerText(answer.supportsWithoutClaim),
-              ],
-            ]}
-          />
-          <p>
-            <a
-              href={
-                answer.namehex
-                  ? `/proof-hex/${answer.namehex}`
-                  : `/proof/${encodeURIComponent(answer.name.toWellFormed())}`
-              }
-            >
-              Check who holds it against the block header
-            </a>
-          </p>
-        </Section>
+        {history !== null && <History past={history} path={path} block={block} />}
+        <Proof answer={answer} />
       </>
     ),
   };

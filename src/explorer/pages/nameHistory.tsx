@@ -6,7 +6,7 @@ import { blockLink, claimLink, withQuery } from '../../page/links.js';
 import type { ClaimEvent } from '../answers.js';
 import type { AskError } from '../explorerRpcStub.js';
 import type { PageContext } from '../pageContext.js';
-import { EventSubject, EventTag, isMissing, Missing, OptionalAmount } from './parts.js';
+import { EventSubject, EventTag, isMissing, Missing, OptionalCoins } from './parts.js';
 
 const EVENTS = 50;
 const MAX_BANDS = 200;
@@ -191,8 +191,9 @@ export function History({ past, path, block }: HistoryProps) {
               { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
               {
                 title: 'Amount',
+                unit: 'LBC',
                 isNumber: true,
-                cell: ({ amount }) => <OptionalAmount lbc={amount} />,
+                cell: ({ amount }) => <OptionalCoins lbc={amount} />,
               },
               {
                 title: 'State after it',

@@ -1,5 +1,5 @@
 /** `/names?prefix=`: the names with a prefix. */
-import { Amount, Block, ClaimId, Pager, Section, Table } from '../../page/components.js';
+import { Amount, Coins, Block, ClaimId, Pager, Section, Table } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import { shownLine } from '../../page/text.js';
@@ -77,8 +77,9 @@ export const names: Page = async (context) => {
               { title: 'Held by', cell: ({ claimId }) => <ClaimId id={claimId} /> },
               {
                 title: 'Effective',
+                unit: 'LBC',
                 isNumber: true,
-                cell: ({ effectiveAmount }) => <Amount lbc={effectiveAmount} />,
+                cell: ({ effectiveAmount }) => <Coins lbc={effectiveAmount} />,
               },
               { title: 'Active claims', isNumber: true, cell: ({ claims }) => integerText(claims) },
               {

@@ -1,6 +1,6 @@
 /** Components that several pages share: names of events, claim operations, hints on options that add data. */
 import type { ComponentChildren, VNode } from 'preact';
-import { Amount, ClaimId, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
+import { ClaimId, Coins, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
 import { blocksText, countText, integerText } from '../../page/format.js';
 import { blockLink, claimLink, nameLink, txLink } from '../../page/links.js';
 import type { NamePieces, OutputClaim } from '../answers.js';
@@ -78,8 +78,8 @@ export function EventSubject({
   return event.claimId === undefined ? <></> : <ClaimId id={event.claimId} />;
 }
 
-export function OptionalAmount({ lbc }: { readonly lbc: number | undefined }): VNode | null {
-  return lbc === undefined ? null : <Amount lbc={lbc} />;
+export function OptionalCoins({ lbc }: { readonly lbc: number | undefined }): VNode | null {
+  return lbc === undefined ? null : <Coins lbc={lbc} />;
 }
 
 /** One line about the claim operation of an output. */

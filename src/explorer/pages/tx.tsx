@@ -2,6 +2,7 @@
 import {
   Address,
   Amount,
+  Coins,
   Block,
   Facts,
   Figures,
@@ -122,8 +123,9 @@ export const tx: Page = async ({ ask, parts, query, tip }) => {
                 { title: 'From', isHead: true, cell: (input) => <InputCell input={input} /> },
                 {
                   title: 'Amount',
+                  unit: 'LBC',
                   isNumber: true,
-                  cell: ({ amount }) => (amount === undefined ? '–' : <Amount lbc={amount} />),
+                  cell: ({ amount }) => (amount === undefined ? '–' : <Coins lbc={amount} />),
                 },
               ]}
             />
@@ -137,7 +139,12 @@ export const tx: Page = async ({ ask, parts, query, tip }) => {
               columns={[
                 { title: '#', cell: ({ n }) => integerText(n) },
                 { title: 'To', isHead: true, cell: (output) => <OutputCell output={output} /> },
-                { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
+                {
+                  title: 'Amount',
+                  unit: 'LBC',
+                  isNumber: true,
+                  cell: ({ amount }) => <Coins lbc={amount} />,
+                },
                 { title: 'State', cell: (output) => <Spent output={output} hasIndex={info.spendindex} /> },
               ]}
             />

@@ -4,7 +4,7 @@ import { blocksText, countText, integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import type { UpcomingAnswer } from '../answers.js';
 import { integerOf, type Page, type PageResult } from '../pageContext.js';
-import { AsOf, AsOfForm, Chips, EventSubject, EventTag, NameOf, NotYet, OptionalAmount } from './parts.js';
+import { AsOf, AsOfForm, Chips, EventSubject, EventTag, NameOf, NotYet, OptionalCoins } from './parts.js';
 
 const A_PAGE = 100;
 const KINDS = [
@@ -84,8 +84,9 @@ export const upcoming: Page = async ({ ask, query, tip, spacingSec, isSyncing })
               { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
               {
                 title: 'Amount',
+                unit: 'LBC',
                 isNumber: true,
-                cell: ({ amount, effectiveAmount }) => <OptionalAmount lbc={effectiveAmount ?? amount} />,
+                cell: ({ amount, effectiveAmount }) => <OptionalCoins lbc={effectiveAmount ?? amount} />,
               },
             ]}
           />
