@@ -1,6 +1,7 @@
 /** The request for a page, and its response. */
 import type { ComponentChildren } from 'preact';
 import type { OpenMethod, TakenBlock, Tip } from './messages.js';
+import type { Lru } from '../util/lru.js';
 import type { ExplorerRpcStub } from './explorerRpcStub.js';
 
 export interface PageContext {
@@ -11,6 +12,8 @@ export interface PageContext {
   readonly tip: Tip;
   /** Whether the node still downloads the chain: upcoming events and the mempool are not known yet. */
   readonly isSyncing: boolean;
+  /** Answers that never change, such as the size of a block, by what they are about. They stay for later pages. */
+  readonly fixed: Lru<string, object>;
   /** Blocks that a reorg disconnected recently. */
   readonly taken: readonly TakenBlock[];
   readonly nowSec: number;

@@ -7,7 +7,7 @@ export type Encoding = '' | 'br' | 'gzip';
 /** Responses below this size are not compressed. */
 const PACK_FROM_BYTES = 1024;
 /** Pages are compressed once per block, files once per start. */
-const PAGE_QUALITY = 5;
+const PAGE_QUALITY = 4;
 const FILE_QUALITY = 11;
 
 export interface Rendered {
@@ -48,7 +48,12 @@ export function packed({ body, packed: known, isFile }: Rendered, encoding: Enco
   const made =
     encoding === 'gzip'
       ? gzipSync(body, { level: isFile ? 9 : 6 })
-      : brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
+      : brotliCompressSync(body, {
+          params: {
+            [constants.BROTLI_PARAM_QUALITY]: quality,
+            [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+          },
+        });
   known.set(encoding, made);
   return made;
 }

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { documentText, type Assets, type Look } from '../page/document.js';
 import { HostNames } from '../server/hostNames.js';
+import { Lru } from '../util/lru.js';
 import { parseIp, Subnet } from '../util/network/subnet.js';
 import { ErrorBody, SyncStrip } from './frameParts.js';
 import { RateLimit, visitorOf } from './limits.js';
@@ -20,6 +21,8 @@ import { encodingOf, packed, RenderedCache, renderedOf, type Rendered } from './
 const MAX_URL_CHARS = 4096;
 /** Memory limit for rendered pages. */
 const CACHE_BYTES = 32 << 20;
+/** Maximum number of cached answers that never change, of about 300 bytes each. */
+const KEPT_ANSWERS = 1000;
 /** Cache time of a page that changes between blocks. */
 const LIVELY_MS = 2000;
 /** More expensive pages, by the first part of their path. */
@@ -122,6 +125,7 @@ export class Site {
   /** Style sheet and script by path. */
   private readonly files = new Map<string, Rendered>();
   private readonly cache = new RenderedCache(CACHE_BYTES);
+  private readonly fixed = new Lru<string, object>(KEPT_ANSWERS);
   private readonly rendering = new Map<string, Promise<Rendered>>();
   private underWay = 0;
   private errorNumber = 0;
@@ -388,6 +392,7 @@ export class Site {
       query: new URLSearchParams(search),
       tip,
       isSyncing: deps.state.sync !== null,
+      fixed: this.fixed,
       taken: deps.state.taken,
       nowSec,
       network: start.network,

@@ -1,4 +1,5 @@
 /** Answers whose every text is hostile, and the pages that show them. */
+import { Lru } from '../../src/util/lru.js';
 import { buildClaimPrefix } from '../../src/script/claimScript.js';
 import { AskError } from '../../src/explorer/explorerRpcStub.js';
 import type { PageContext } from '../../src/explorer/pageContext.js';
@@ -441,6 +442,7 @@ export function contextOf(
     query: new URLSearchParams(query),
     tip: { height: 10, hash: HASH, timeSec: 1 },
     isSyncing: false,
+    fixed: new Lru(10),
     taken: [
       {
         height: 10,

@@ -1,7 +1,7 @@
 /** Rate limits for datagrams, for each address and in total. Datagrams beyond a limit are dropped before they are read. */
 import { isIPv4 } from 'node:net';
 import type { Clock } from '../base/clock.js';
-import { Lru } from './lru.js';
+import { Lru } from '../../util/lru.js';
 
 /** A seeder that announces ten blobs at a time to few nodes stays well below the limit. */
 const PER_ADDRESS = { perSec: 200, burst: 400 } as const;

@@ -5,7 +5,7 @@
 import type { Clock } from '../base/clock.js';
 import { endpointKey, type Contact, type Endpoint } from './contact.js';
 import { FAILURE_MS, GOOD_MS, TOKEN_MS } from './kademlia.js';
-import { Lru } from './lru.js';
+import { Lru } from '../../util/lru.js';
 
 /** Source: `CACHE_SIZE`. */
 const LIMIT = 16_384;

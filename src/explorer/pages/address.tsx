@@ -17,7 +17,8 @@ import {
 import { addressLink, withQuery } from '../../page/links.js';
 import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
 import { hashFromHex, hashToHex } from '../../util/bytes.js';
-import { notFound, type Page } from '../pageContext.js';
+import type { AskError } from '../explorerRpcStub.js';
+import { notFound, type Page, type PageContext } from '../pageContext.js';
 import { isMissing, Missing, orNull } from './parts.js';
 
 const A_PAGE = 50;
@@ -65,17 +66,21 @@ function HeldClaim({ output: { txid, outputIndex, script } }: { readonly output:
   );
 }
 
-export const address: Page = async ({ ask, parts, query }) => {
-  const [wanted = ''] = parts;
-  const validity = await ask<{ isvalid: boolean }>('validateaddress', wanted.slice(0, 200));
-  if (!validity.isvalid)
-    throw notFound('This is not an address', 'The text is not an address of this network.', [
-      [withQuery('/find', { q: wanted.slice(0, 200) }), 'Search for it'],
-    ]);
-  const after = query.get('after') ?? undefined;
-  const coinsAfter = query.get('coins') ?? undefined;
-  const of = { addresses: [wanted] };
-  const [balance, txids, utxos, moves] = await Promise.all([
+type Row = { readonly txid: string; readonly height?: number | undefined };
+
+const rowsOf = ({ txids }: TxidsPage): readonly Row[] =>
+  txids.map((row) => (typeof row === 'string' ? { txid: row } : row));
+
+interface Positions {
+  /** Cursor of the transactions, and of the unspent outputs. */
+  readonly after: string | undefined;
+  readonly coinsAfter: string | undefined;
+}
+
+/** All that the page shows; unspent outputs only with the first page of transactions. */
+function read(ask: PageContext['ask'], address: string, { after, coinsAfter }: Positions) {
+  const of = { addresses: [address] };
+  return Promise.all([
     orNull(ask<Balance>('getaddressbalance', of)),
     orNull(
       ask<TxidsPage | string[]>('getaddresstxids', {
@@ -85,7 +90,7 @@ export const address: Page = async ({ ask, parts, query }) => {
         mempool: true,
         verbose: true,
         ...(after !== undefined && { after }),
-      }),
+      }).then((answer) => (Array.isArray(answer) ? { txids: answer } : answer)),
     ),
     after === undefined
       ? orNull(
@@ -98,14 +103,108 @@ export const address: Page = async ({ ask, parts, query }) => {
       : null,
     orNull(ask<{ moves: readonly Move[] }>('getaddressmempool', { ...of, limit: A_PAGE })),
   ]);
+}
+
+function Waiting({ moves }: { readonly moves: readonly Move[] }) {
+  if (moves.length === 0) return null;
+  return (
+    <Section title="Waiting in the mempool">
+      <Table
+        caption="What transactions in the mempool pay to the address and spend from it"
+        empty=""
+        rows={moves}
+        columns={[
+          { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
+          {
+            title: 'Change',
+            unit: 'LBC',
+            isNumber: true,
+            cell: ({ satoshis }) => <Coins lbc={lbc(satoshis)} />,
+          },
+        ]}
+      />
+    </Section>
+  );
+}
+
+interface TransactionsProps extends Positions {
+  readonly page: TxidsPage | AskError;
+  readonly path: string;
+}
+
+function Transactions({ page, path, after }: TransactionsProps) {
+  if (isMissing(page)) return <Missing error={page} />;
+  return (
+    <>
+      <Table
+        caption="Transactions of the address"
+        empty="No transaction has this address."
+        rows={rowsOf(page)}
+        columns={[
+          { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
+          {
+            title: 'Block',
+            isNumber: true,
+            cell: ({ height = 0 }) =>
+              height <= 0 ? <Tag tone="warning">waits</Tag> : <Block height={height} />,
+          },
+        ]}
+      />
+      <Pager
+        next={page.next && withQuery(path, { after: page.next })}
+        first={after === undefined ? undefined : path}
+      />
+    </>
+  );
+}
+
+interface UnspentProps extends Positions {
+  readonly page: UtxosPage | AskError;
+  readonly path: string;
+}
+
+function Unspent({ page, path, coinsAfter }: UnspentProps) {
+  if (isMissing(page)) return <Missing error={page} />;
+  return (
+    <>
+      <Table
+        caption="Unspent outputs"
+        empty="Nothing is unspent."
+        rows={page.utxos}
+        columns={[
+          {
+            title: 'Output',
+            isHead: true,
+            cell: ({ txid, outputIndex }) => <Output txid={txid} n={outputIndex} />,
+          },
+          { title: 'Claim', cell: (output) => <HeldClaim output={output} /> },
+          {
+            title: 'Amount',
+            unit: 'LBC',
+            isNumber: true,
+            cell: ({ satoshis }) => <Coins lbc={lbc(satoshis)} />,
+          },
+          { title: 'Block', isNumber: true, cell: ({ height }) => <Block height={height} /> },
+        ]}
+      />
+      <Pager
+        next={page.next && withQuery(path, { coins: page.next })}
+        first={coinsAfter === undefined ? undefined : path}
+      />
+    </>
+  );
+}
+
+export const address: Page = async ({ ask, parts, query }) => {
+  const [wanted = ''] = parts;
+  const validity = await ask<{ isvalid: boolean }>('validateaddress', wanted.slice(0, 200));
+  if (!validity.isvalid)
+    throw notFound('This is not an address', 'The text is not an address of this network.', [
+      [withQuery('/find', { q: wanted.slice(0, 200) }), 'Search for it'],
+    ]);
+  const positions = { after: query.get('after') ?? undefined, coinsAfter: query.get('coins') ?? undefined };
+  const [balance, txids, utxos, moves] = await read(ask, wanted, positions);
   const path = addressLink(wanted);
-  const rows = isMissing(txids)
-    ? []
-    : (Array.isArray(txids) ? txids : txids.txids).map((row) =>
-        typeof row === 'string' ? { txid: row, height: undefined } : row,
-      );
-  const coins = utxos === null || isMissing(utxos) ? [] : utxos.utxos;
-  const waiting = isMissing(moves) ? [] : moves.moves;
   return {
     title: `Address ${wanted.slice(0, 12)}…`,
     description: isMissing(balance) ? 'An address.' : `An address with ${lbc(balance.balance)} LBC.`,
@@ -127,90 +226,13 @@ export const address: Page = async ({ ask, parts, query }) => {
             ]}
           />
         )}
-        {waiting.length > 0 && (
-          <Section title="Waiting in the mempool">
-            <Table
-              caption="What transactions in the mempool pay to the address and spend from it"
-              empty=""
-              rows={waiting}
-              columns={[
-                { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
-                {
-                  title: 'Change',
-                  unit: 'LBC',
-                  isNumber: true,
-                  cell: ({ satoshis }) => <Coins lbc={lbc(satoshis)} />,
-                },
-              ]}
-            />
-          </Section>
-        )}
+        <Waiting moves={isMissing(moves) ? [] : moves.moves} />
         <Section title="Transactions, the latest first">
-          {isMissing(txids) ? (
-            <Missing error={txids} />
-          ) : (
-            <>
-              <Table
-                caption="Transactions of the address"
-                empty="No transaction has this address."
-                rows={rows}
-                columns={[
-                  { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
-                  {
-                    title: 'Block',
-                    isNumber: true,
-                    cell: ({ height }) =>
-                      height === undefined || height <= 0 ? (
-                        <Tag tone="warning">waits</Tag>
-                      ) : (
-                        <Block height={height} />
-                      ),
-                  },
-                ]}
-              />
-              <Pager
-                next={
-                  Array.isArray(txids) || txids.next === undefined
-                    ? undefined
-                    : withQuery(path, { after: txids.next })
-                }
-                first={after === undefined ? undefined : path}
-              />
-            </>
-          )}
+          <Transactions page={txids} path={path} {...positions} />
         </Section>
         {utxos !== null && (
           <Section title="Unspent outputs">
-            {isMissing(utxos) ? (
-              <Missing error={utxos} />
-            ) : (
-              <>
-                <Table
-                  caption="Unspent outputs"
-                  empty="Nothing is unspent."
-                  rows={coins}
-                  columns={[
-                    {
-                      title: 'Output',
-                      isHead: true,
-                      cell: ({ txid, outputIndex }) => <Output txid={txid} n={outputIndex} />,
-                    },
-                    { title: 'Claim', cell: (output) => <HeldClaim output={output} /> },
-                    {
-                      title: 'Amount',
-                      unit: 'LBC',
-                      isNumber: true,
-                      cell: ({ satoshis }) => <Coins lbc={lbc(satoshis)} />,
-                    },
-                    { title: 'Block', isNumber: true, cell: ({ height }) => <Block height={height} /> },
-                  ]}
-                />
-                <Pager
-                  next={utxos.next === undefined ? undefined : withQuery(path, { coins: utxos.next })}
-                  first={coinsAfter === undefined ? undefined : path}
-                />
-              </>
-            )}
+            <Unspent page={utxos} path={path} {...positions} />
           </Section>
         )}
       </>

@@ -17,7 +17,16 @@ import { blockLink, withQuery } from '../../page/links.js';
 import type { BlockAnswer, BlockEventsAnswer, BlockHeaderAnswer, ClaimEvent } from '../answers.js';
 import { AskError } from '../explorerRpcStub.js';
 import { integerOf, notFound, type Page, type PageContext } from '../pageContext.js';
-import { EventSubject, EventTag, isMissing, Missing, NameOf, OptionalCoins, orNull } from './parts.js';
+import {
+  EventSubject,
+  EventTag,
+  isMissing,
+  Missing,
+  NameOf,
+  OptionalCoins,
+  orNull,
+  type OrError,
+} from './parts.js';
 
 const A_PAGE = 100;
 const SATOSHIS = 1e8;
@@ -79,146 +88,187 @@ function EventTable({ events }: { readonly events: readonly ClaimEvent[] }): VNo
   );
 }
 
-export const block: Page = async (context) => {
-  const { ask, parts, query, tip } = context;
-  const [wanted = ''] = parts;
-  const { hash, isHash } = await hashOf(context, wanted);
-  if (!isHash && wanted !== 'tip') return { redirect: blockLink(hash) };
-  let answer: BlockHeaderAnswer;
+interface Shown {
+  readonly header: BlockHeaderAnswer;
+  /** Whether the block is in the active chain. */
+  readonly isActive: boolean;
+  /** An error if the data of the block are pruned. */
+  readonly whole: OrError<BlockAnswer>;
+  /** Null for a block that is not in the active chain. */
+  readonly stats: OrError<BlockStats> | null;
+  readonly events: OrError<BlockEventsAnswer> | null;
+  /** For a block that is not in the active chain: the block in its place. */
+  readonly place: OrError<string> | null;
+  readonly path: string;
+  /** Positions of the shown events and transactions. */
+  readonly after: number | undefined;
+  readonly from: number;
+}
+
+async function headerOf(ask: PageContext['ask'], hash: string): Promise<BlockHeaderAnswer> {
   try {
-    answer = await ask<BlockHeaderAnswer>('getblockheader', hash);
+    return await ask<BlockHeaderAnswer>('getblockheader', hash);
   } catch (error) {
     if (!(error instanceof AskError) || error.code !== -5) throw error;
     throw notFound('There is no such block', 'This node knows no block with this hash.');
   }
+}
+
+async function read({ ask, query, tip }: PageContext, hash: string): Promise<Shown> {
   const after = integerOf(query, 'after');
   const from = integerOf(query, 'tx') ?? 0;
-  const isActive = answer.confirmations >= 0;
-  // The data of a block may be pruned or missing; its header always exists.
-  const [whole, stats] = await Promise.all([
+  const header = await headerOf(ask, hash);
+  const isActive = header.confirmations >= 0;
+  const [whole, stats, events, place] = await Promise.all([
     orNull(ask<BlockAnswer>('getblock', hash, 1)),
     isActive ? orNull(ask<BlockStats>('getblockstats', hash, ['totalfee', 'total_out'])) : null,
+    isActive
+      ? orNull(
+          ask<BlockEventsAnswer>('getblockevents', hash, A_PAGE, ...(after === undefined ? [] : [after])),
+        )
+      : null,
+    isActive ? null : orNull(ask<string>('getblockhash', Math.min(header.height, tip.height))),
   ]);
-  const txids = isMissing(whole) ? [] : whole.tx;
-  const events = isActive
-    ? await orNull(
-        after === undefined
-          ? ask<BlockEventsAnswer>('getblockevents', hash, A_PAGE)
-          : ask<BlockEventsAnswer>('getblockevents', hash, A_PAGE, after),
-      )
-    : null;
-  const place = isActive
-    ? null
-    : await orNull(ask<string>('getblockhash', Math.min(answer.height, tip.height)));
-  const path = blockLink(hash);
-  const transactions = txids.slice(from, from + A_PAGE);
+  return { header, isActive, whole, stats, events, place, path: blockLink(hash), after, from };
+}
+
+function Neighbours({ previousblockhash: before, nextblockhash: next, height }: BlockHeaderAnswer) {
+  return (
+    <nav class="pager" aria-label="Neighbours">
+      {before && (
+        <a rel="prev" href={blockLink(before)}>
+          ← {integerText(height - 1)}
+        </a>
+      )}
+      {next && (
+        <a rel="next" href={blockLink(next)}>
+          {integerText(height + 1)} →
+        </a>
+      )}
+    </nav>
+  );
+}
+
+function BlockFigures({ header, isActive, whole, stats }: Shown) {
+  return (
+    <Figures
+      items={[
+        ['Time', timeText(header.time)],
+        ['Transactions', integerText(header.nTx)],
+        ...(isMissing(whole) ? [] : [['Size', sizeText(whole.size)] as const]),
+        ...(stats === null || isMissing(stats)
+          ? []
+          : [
+              ['Moved', <Amount lbc={stats.total_out / SATOSHIS} />] as const,
+              ['Fees', <Amount lbc={stats.totalfee / SATOSHIS} />] as const,
+            ]),
+        ['Confirmations', isActive ? integerText(header.confirmations) : 'none'],
+      ]}
+    />
+  );
+}
+
+function Events({ events, path, after }: Shown) {
+  if (events === null) return <Notice>What it did to names was taken back with it.</Notice>;
+  if (isMissing(events)) return <Missing error={events} />;
+  const { counts, next } = events;
+  return (
+    <>
+      <ul class="counts">
+        {KINDS.filter(([kind]) => (counts[kind] ?? 0) > 0).map(([kind, title]) => (
+          <li>
+            <Tag tone={kind === 'takeover' ? 'warning' : 'info'}>
+              {title}: {integerText(counts[kind] ?? 0)}
+            </Tag>
+          </li>
+        ))}
+      </ul>
+      <EventTable events={events.events} />
+      <Pager
+        next={next === undefined ? undefined : withQuery(path, { after: next })}
+        first={after === undefined ? undefined : path}
+      />
+    </>
+  );
+}
+
+function Transactions({ whole, path, from }: Shown) {
+  if (isMissing(whole)) return <Missing error={whole} />;
+  return (
+    <>
+      <Table
+        caption="Transactions of the block"
+        empty="There is no transaction."
+        rows={whole.tx.slice(from, from + A_PAGE)}
+        columns={[
+          { title: '#', cell: (_, index) => integerText(from + index) },
+          {
+            title: 'Transaction',
+            isHead: true,
+            cell: (txid, index) => (
+              <>
+                <Tx txid={txid} /> {from + index === 0 && <Tag>coinbase</Tag>}
+              </>
+            ),
+          },
+        ]}
+      />
+      <Pager
+        next={from + A_PAGE < whole.tx.length ? withQuery(path, { tx: from + A_PAGE }) : undefined}
+        first={from === 0 ? undefined : path}
+      />
+    </>
+  );
+}
+
+function Header({ header, whole }: Shown) {
+  return (
+    <Facts
+      rows={[
+        ['Hash', <Hash hash={header.hash} isWhole />],
+        ['Claim trie', <Hash hash={header.nameclaimroot} isWhole />],
+        ['Merkle root', <Hash hash={header.merkleroot} isWhole />],
+        ['Difficulty', prefixedText(header.difficulty)],
+        ['Bits', <code>{header.bits}</code>],
+        ['Nonce', integerText(header.nonce)],
+        ['Version', <code>{header.versionHex}</code>],
+        ['Median time', timeText(header.mediantime)],
+        ['Chain work', <code class="hash">{header.chainwork.replace(/^0+(?=.)/, '')}</code>],
+        ['Weight', !isMissing(whole) && integerText(whole.weight)],
+      ]}
+    />
+  );
+}
+
+export const block: Page = async (context) => {
+  const [wanted = ''] = context.parts;
+  const { hash, isHash } = await hashOf(context, wanted);
+  if (!isHash && wanted !== 'tip') return { redirect: blockLink(hash) };
+  const shown = await read(context, hash);
+  const { header, isActive, place } = shown;
   return {
-    title: `Block ${integerText(answer.height)}`,
-    description: `Block ${answer.height} of ${timeText(answer.time)} with ${answer.nTx} transactions.`,
+    title: `Block ${integerText(header.height)}`,
+    description: `Block ${header.height} of ${timeText(header.time)} with ${header.nTx} transactions.`,
     topics: ['tip'],
     body: (
       <>
-        <h1>Block {integerText(answer.height)}</h1>
+        <h1>Block {integerText(header.height)}</h1>
         {!isActive && (
           <Notice tone="warning">
             This block is no longer in the chain: a branch with more work took its place.{' '}
             {typeof place === 'string' && <a href={blockLink(place)}>Show the block in its place</a>}
           </Notice>
         )}
-        <nav class="pager" aria-label="Neighbours">
-          {answer.previousblockhash && (
-            <a rel="prev" href={blockLink(answer.previousblockhash)}>
-              ← {integerText(answer.height - 1)}
-            </a>
-          )}
-          {answer.nextblockhash && (
-            <a rel="next" href={blockLink(answer.nextblockhash)}>
-              {integerText(answer.height + 1)} →
-            </a>
-          )}
-        </nav>
-        <Figures
-          items={[
-            ['Time', timeText(answer.time)],
-            ['Transactions', integerText(answer.nTx)],
-            ...(isMissing(whole) ? [] : [['Size', sizeText(whole.size)] as const]),
-            ...(stats === null || isMissing(stats)
-              ? []
-              : [
-                  ['Moved', <Amount lbc={stats.total_out / SATOSHIS} />] as const,
-                  ['Fees', <Amount lbc={stats.totalfee / SATOSHIS} />] as const,
-                ]),
-            ['Confirmations', isActive ? integerText(answer.confirmations) : 'none'],
-          ]}
-        />
+        <Neighbours {...header} />
+        <BlockFigures {...shown} />
         <Section title="Names" id="names">
-          {events === null ? (
-            <Notice>What it did to names was taken back with it.</Notice>
-          ) : isMissing(events) ? (
-            <Missing error={events} />
-          ) : (
-            <>
-              <ul class="counts">
-                {KINDS.filter(([kind]) => (events.counts[kind] ?? 0) > 0).map(([kind, title]) => (
-                  <li>
-                    <Tag tone={kind === 'takeover' ? 'warning' : 'info'}>
-                      {title}: {integerText(events.counts[kind] ?? 0)}
-                    </Tag>
-                  </li>
-                ))}
-              </ul>
-              <EventTable events={events.events} />
-              <Pager
-                next={events.next === undefined ? undefined : withQuery(path, { after: events.next })}
-                first={after === undefined ? undefined : path}
-              />
-            </>
-          )}
+          <Events {...shown} />
         </Section>
         <Section title="Transactions" id="transactions">
-          {isMissing(whole) ? (
-            <Missing error={whole} />
-          ) : (
-            <>
-              <Table
-                caption="Transactions of the block"
-                empty="There is no transaction."
-                rows={transactions}
-                columns={[
-                  { title: '#', cell: (_, index) => integerText(from + index) },
-                  {
-                    title: 'Transaction',
-                    isHead: true,
-                    cell: (txid, index) => (
-                      <>
-                        <Tx txid={txid} /> {from + index === 0 && <Tag>coinbase</Tag>}
-                      </>
-                    ),
-                  },
-                ]}
-              />
-              <Pager
-                next={from + A_PAGE < txids.length ? withQuery(path, { tx: from + A_PAGE }) : undefined}
-                first={from === 0 ? undefined : path}
-              />
-            </>
-          )}
+          <Transactions {...shown} />
         </Section>
         <Section title="Header">
-          <Facts
-            rows={[
-              ['Hash', <Hash hash={answer.hash} isWhole />],
-              ['Claim trie', <Hash hash={answer.nameclaimroot} isWhole />],
-              ['Merkle root', <Hash hash={answer.merkleroot} isWhole />],
-              ['Difficulty', prefixedText(answer.difficulty)],
-              ['Bits', <code>{answer.bits}</code>],
-              ['Nonce', integerText(answer.nonce)],
-              ['Version', <code>{answer.versionHex}</code>],
-              ['Median time', timeText(answer.mediantime)],
-              ['Chain work', <code class="hash">{answer.chainwork.replace(/^0+(?=.)/, '')}</code>],
-              ['Weight', !isMissing(whole) && integerText(whole.weight)],
-            ]}
-          />
+          <Header {...shown} />
         </Section>
       </>
     ),

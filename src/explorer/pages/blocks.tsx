@@ -1,9 +1,9 @@
 /** `/blocks`: blocks, the latest first, page by page. */
-import { Hash, Pager, Section, Table, Time } from '../../page/components.js';
+import { Hash, Pager, Section, Table, Time, type Column } from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
 import { blockLink, withQuery } from '../../page/links.js';
 import { integerOf, type Page } from '../pageContext.js';
-import { blockRow, type BlockRow } from './blockRow.js';
+import { blocksFrom, type BlockRow } from './blockRow.js';
 import { isMissing, orNull } from './parts.js';
 
 const A_PAGE = 25;
@@ -48,16 +48,27 @@ function Branches({ tips }: { readonly tips: readonly ChainTip[] }) {
   );
 }
 
-export const blocks: Page = async ({ ask, tip, query, nowSec }) => {
+const columnsOf = (nowSec: number): readonly Column<BlockRow>[] => [
+  {
+    title: 'Height',
+    isHead: true,
+    cell: ({ hash, height }) => <a href={blockLink(hash)}>{integerText(height)}</a>,
+  },
+  { title: 'Age', cell: ({ timeSec }) => <Time sec={timeSec} now={nowSec} /> },
+  { title: 'Hash', cell: ({ hash }) => <Hash hash={hash} href={blockLink(hash)} /> },
+  { title: 'Transactions', isNumber: true, cell: ({ txCount }) => integerText(txCount) },
+  { title: 'Size', isNumber: true, cell: ({ data }) => (data ? sizeText(data.size) : 'pruned') },
+  { title: 'Weight', isNumber: true, cell: ({ data }) => (data ? integerText(data.weight) : '–') },
+];
+
+export const blocks: Page = async (context) => {
+  const { ask, tip, query, nowSec } = context;
   const from = Math.min(integerOf(query, 'from') ?? tip.height, tip.height);
-  const rows: BlockRow[] = [];
-  let hash: string | undefined = from === tip.height ? tip.hash : await ask<string>('getblockhash', from);
-  while (hash !== undefined && rows.length < A_PAGE) {
-    const row: BlockRow = await blockRow(ask, hash);
-    rows.push(row);
-    hash = row.header.previousblockhash;
-  }
-  const tips = from === tip.height ? await orNull(ask<readonly ChainTip[]>('getchaintips')) : null;
+  const hash = from === tip.height ? tip.hash : await ask<string>('getblockhash', from);
+  const [rows, tips] = await Promise.all([
+    blocksFrom(context, hash, A_PAGE),
+    from === tip.height ? orNull(ask<readonly ChainTip[]>('getchaintips')) : null,
+  ]);
   const next = from - A_PAGE;
   return {
     title: `Blocks up to ${integerText(from)}`,
@@ -71,26 +82,7 @@ export const blocks: Page = async ({ ask, tip, query, nowSec }) => {
             caption="Blocks, the latest first"
             empty="There is no block."
             rows={rows}
-            columns={[
-              {
-                title: 'Height',
-                isHead: true,
-                cell: ({ header }) => <a href={blockLink(header.hash)}>{integerText(header.height)}</a>,
-              },
-              { title: 'Age', cell: ({ header }) => <Time sec={header.time} now={nowSec} /> },
-              { title: 'Hash', cell: ({ header: { hash } }) => <Hash hash={hash} href={blockLink(hash)} /> },
-              { title: 'Transactions', isNumber: true, cell: ({ header }) => integerText(header.nTx) },
-              {
-                title: 'Size',
-                isNumber: true,
-                cell: ({ block }) => (block ? sizeText(block.size) : 'pruned'),
-              },
-              {
-                title: 'Weight',
-                isNumber: true,
-                cell: ({ block }) => (block ? integerText(block.weight) : '–'),
-              },
-            ]}
+            columns={columnsOf(nowSec)}
           />
           <Pager
             next={next >= 0 ? withQuery('/blocks', { from: next }) : undefined}

@@ -4,7 +4,7 @@ import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page } from '../pageContext.js';
-import { ClaimTable } from './claimTable.js';
+import { ClaimTable } from './claim/claimTable.js';
 import { isMissing, orNull } from './parts.js';
 
 const A_PAGE = 50;
@@ -15,6 +15,52 @@ const ORDERS = [
   ['trending_score', 'trending'],
   ['name', 'by name'],
 ] as const;
+
+/** The visitor's conditions. */
+type Conditions = {
+  readonly text: string | undefined;
+  readonly tag: string | undefined;
+  readonly channel: string | undefined;
+  readonly kind: (typeof KINDS)[number] | undefined;
+  /** Undefined for the first of the orders. */
+  readonly order: string | undefined;
+};
+
+function Filters({ own: { text, tag, channel, kind, order } }: { readonly own: Conditions }) {
+  return (
+    <form class="filters" action="/claims" method="get">
+      <label>
+        Words <input type="text" name="text" value={text} maxlength={300} />
+      </label>
+      <label>
+        Tag <input type="text" name="tag" value={tag} maxlength={100} />
+      </label>
+      <label>
+        Kind{' '}
+        <select name="kind">
+          <option value="">any</option>
+          {KINDS.map((known) => (
+            <option value={known} selected={known === kind}>
+              {known}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Order{' '}
+        <select name="order">
+          {ORDERS.map(([key, words]) => (
+            <option value={key} selected={key === (order ?? ORDERS[0][0])}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      {channel !== undefined && <input type="hidden" name="channel" value={channel} />}
+      <button type="submit">Find</button>
+    </form>
+  );
+}
 
 export const claims: Page = async ({ ask, query, nowSec }) => {
   const given = (key: string): string | undefined => query.get(key)?.slice(0, 300) || undefined;
@@ -36,7 +82,7 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
       after,
     ),
   );
-  const own = { text, tag, channel, kind, order: order === 'release_time' ? undefined : order };
+  const own: Conditions = { text, tag, channel, kind, order: order === 'release_time' ? undefined : order };
   return {
     title: 'Find claims',
     description: 'Claims by words, tags, channels and kinds.',
@@ -45,37 +91,7 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
     body: (
       <>
         <h1>Find claims</h1>
-        <form class="filters" action="/claims" method="get">
-          <label>
-            Words <input type="text" name="text" value={text} maxlength={300} />
-          </label>
-          <label>
-            Tag <input type="text" name="tag" value={tag} maxlength={100} />
-          </label>
-          <label>
-            Kind{' '}
-            <select name="kind">
-              <option value="">any</option>
-              {KINDS.map((known) => (
-                <option value={known} selected={known === kind}>
-                  {known}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Order{' '}
-            <select name="order">
-              {ORDERS.map(([key, words]) => (
-                <option value={key} selected={key === order}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
-          {channel && <input type="hidden" name="channel" value={channel} />}
-          <button type="submit">Find</button>
-        </form>
+        <Filters own={own} />
         <Section
           title={
             isMissing(answer)

@@ -4,7 +4,7 @@ import { addressLink, blockLink, claimLink, nameLink, txLink, withQuery } from '
 import { shownLine } from '../../page/text.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page, PageContext, PageResult, Redirect } from '../pageContext.js';
-import { ClaimTable } from './claimTable.js';
+import { ClaimTable } from './claim/claimTable.js';
 import { isMissing, orNull } from './parts.js';
 
 const MAX_QUERY = 2000;

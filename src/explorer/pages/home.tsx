@@ -1,13 +1,12 @@
 /** `/`: the state of the chain, recent events and upcoming events. */
-import { Amount, Block, Figures, Notice, Section, Table, Time } from '../../page/components.js';
+import { Amount, Block, Figures, Notice, Section, Table, Time, type Column } from '../../page/components.js';
 import { integerText, prefixedText, sizeText } from '../../page/format.js';
 import { blockLink } from '../../page/links.js';
-import type { BlockEventsAnswer, ChainInfo, ClaimAnswer, UpcomingAnswer, UpcomingEvent } from '../answers.js';
-import type { AskError } from '../explorerRpcStub.js';
+import type { ChainInfo, ClaimAnswer, UpcomingAnswer, UpcomingEvent } from '../answers.js';
 import type { Page, PageContext } from '../pageContext.js';
-import { EventSubject, InBlocks, isMissing, Missing, NameOf, NotYet, orNull } from './parts.js';
-import { blockRow, type BlockRow } from './blockRow.js';
-import { ClaimList } from './claimTable.js';
+import { EventSubject, InBlocks, isMissing, Missing, NameOf, NotYet, orNull, type OrError } from './parts.js';
+import { blocksFrom, eventCounts, type BlockRow, type EventCounts } from './blockRow.js';
+import { ClaimList } from './claim/claimTable.js';
 
 const BLOCKS = 10;
 const TAKEOVERS = 10;
@@ -16,22 +15,12 @@ const TAKEOVER_BLOCKS = 576;
 const NEWEST = 10;
 
 interface HomeBlock extends BlockRow {
-  readonly counts: Readonly<Record<string, number>> | null;
+  readonly counts: EventCounts | null;
 }
 
-async function latestBlocks({ ask, tip }: PageContext): Promise<HomeBlock[]> {
-  const rows: HomeBlock[] = [];
-  let hash: string | undefined = tip.hash;
-  while (hash !== undefined && rows.length < BLOCKS) {
-    const asked: string = hash;
-    const [row, events] = await Promise.all([
-      blockRow(ask, asked),
-      orNull(ask<BlockEventsAnswer>('getblockevents', asked, 1)),
-    ]);
-    rows.push({ ...row, counts: isMissing(events) ? null : events.counts });
-    hash = row.header.previousblockhash;
-  }
-  return rows;
+async function latestBlocks(context: PageContext): Promise<HomeBlock[]> {
+  const rows = await blocksFrom(context, context.tip.hash, BLOCKS);
+  return Promise.all(rows.map(async (row) => ({ ...row, counts: await eventCounts(context, row.hash) })));
 }
 
 /** Shown before the first block after genesis: how blocks are produced. */
@@ -53,15 +42,29 @@ function EmptyChain({ network }: { readonly network: string }) {
 }
 
 /** The events of the next blocks are not known during the sync. */
-function comingOf({ ask, isSyncing }: PageContext): Promise<UpcomingAnswer | AskError | null> {
+function comingOf({ ask, isSyncing }: PageContext): Promise<OrError<UpcomingAnswer> | null> {
   return isSyncing
     ? Promise.resolve(null)
     : orNull(ask<UpcomingAnswer>('listupcoming', TAKEOVER_BLOCKS, 'takeover', TAKEOVERS));
 }
 
-export const home: Page = async (context) => {
-  const { ask, tip, nowSec, spacingSec, network } = context;
-  const [info, hashrate, mempool, names, claims, amount, upcoming, newest, blocks] = await Promise.all([
+interface Shown {
+  readonly info: ChainInfo;
+  readonly hashrate: OrError<number>;
+  readonly mempool: OrError<{ readonly size: number; readonly bytes: number }>;
+  readonly names: OrError<number>;
+  readonly claims: OrError<number>;
+  readonly amount: OrError<number>;
+  /** Null during the sync. */
+  readonly upcoming: OrError<UpcomingAnswer> | null;
+  readonly newest: OrError<{ readonly claims: readonly ClaimAnswer[] }>;
+  readonly blocks: readonly HomeBlock[];
+}
+
+async function read(context: PageContext): Promise<Shown> {
+  const { ask } = context;
+  const [blocks, info, hashrate, mempool, names, claims, amount, upcoming, newest] = await Promise.all([
+    latestBlocks(context),
     ask<ChainInfo>('getblockchaininfo'),
     orNull(ask<number>('getnetworkhashps')),
     orNull(ask<{ size: number; bytes: number }>('getmempoolinfo')),
@@ -70,13 +73,128 @@ export const home: Page = async (context) => {
     orNull(ask<number>('gettotalvalueofclaims')),
     comingOf(context),
     orNull(ask<{ claims: ClaimAnswer[] }>('searchclaims', { order_by: ['creation_height'], limit: NEWEST })),
-    latestBlocks(context),
   ]);
-  const shown = <Value,>(value: Value, text: (value: Exclude<Value, Error>) => string): string =>
-    value instanceof Error ? '–' : text(value as Exclude<Value, Error>);
+  return { info, hashrate, mempool, names, claims, amount, upcoming, newest, blocks };
+}
+
+/** A value as text; a dash if the node could not answer. */
+function textOf<Value>(value: OrError<Value>, text: (value: Value) => string): string {
+  return isMissing(value) ? '–' : text(value);
+}
+
+function HomeFigures({
+  info,
+  hashrate,
+  mempool,
+  names,
+  claims,
+  amount,
+  height,
+}: Shown & { readonly height: number }) {
+  return (
+    <Figures
+      items={[
+        ['Height', <Block height={height} />],
+        ['Difficulty', prefixedText(info.difficulty)],
+        ['Hash rate', textOf(hashrate, (rate) => prefixedText(rate, 'H/s'))],
+        ['Mempool', textOf(mempool, ({ size, bytes }) => `${integerText(size)} tx, ${sizeText(bytes)}`)],
+        ['Names', textOf(names, integerText)],
+        ['Claims', textOf(claims, integerText)],
+        ['LBC in claims', isMissing(amount) ? '–' : <Amount lbc={amount} />],
+      ]}
+    />
+  );
+}
+
+/** A column with the number of events of these kinds. */
+const eventColumn = (title: string, ...kinds: readonly string[]): Column<HomeBlock> => ({
+  title,
+  isNumber: true,
+  cell: ({ counts }) =>
+    counts === null ? '–' : integerText(kinds.reduce((sum, kind) => sum + (counts[kind] ?? 0), 0)),
+});
+
+function LatestBlocks({
+  blocks,
+  nowSec,
+}: {
+  readonly blocks: readonly HomeBlock[];
+  readonly nowSec: number;
+}) {
+  return (
+    <Section title="Latest blocks" more={<a href="/blocks">All blocks</a>}>
+      <Table<HomeBlock>
+        caption="The latest blocks"
+        empty="There is no block."
+        rows={blocks}
+        columns={[
+          {
+            title: 'Height',
+            isHead: true,
+            cell: ({ hash, height }) => <a href={blockLink(hash)}>{integerText(height)}</a>,
+          },
+          { title: 'Age', cell: ({ timeSec }) => <Time sec={timeSec} now={nowSec} /> },
+          { title: 'Transactions', isNumber: true, cell: ({ txCount }) => integerText(txCount) },
+          { title: 'Size', isNumber: true, cell: ({ data }) => (data ? sizeText(data.size) : 'pruned') },
+          eventColumn('Claims', 'claim', 'update'),
+          eventColumn('Supports', 'support'),
+          eventColumn('Ended', 'abandon', 'expiration'),
+          eventColumn('Changed hands', 'takeover'),
+        ]}
+      />
+    </Section>
+  );
+}
+
+interface TakeoversProps extends Pick<Shown, 'upcoming'> {
+  readonly height: number;
+  readonly spacingSec: number;
+}
+
+function Takeovers({ upcoming, height: now, spacingSec }: TakeoversProps) {
+  if (upcoming === null) return <NotYet />;
+  if (isMissing(upcoming)) return <Missing error={upcoming} />;
+  return (
+    <Table<UpcomingEvent>
+      caption="The next takeovers"
+      empty="No name changes hands by itself in the next day."
+      rows={upcoming.events}
+      columns={[
+        {
+          title: 'Name',
+          isHead: true,
+          cell: (event) => <NameOf of={{ ...event, name: event.name ?? event.normalized_name ?? '' }} />,
+        },
+        { title: 'From → to', cell: (event) => <EventSubject event={event} /> },
+        {
+          title: 'In',
+          isTight: true,
+          cell: ({ height }) => <InBlocks blocks={height - now} spacingSec={spacingSec} />,
+        },
+      ]}
+    />
+  );
+}
+
+function Newest({ newest, nowSec }: Pick<Shown, 'newest'> & { readonly nowSec: number }) {
+  if (isMissing(newest)) return <Missing error={newest} />;
+  return (
+    <ClaimList
+      claims={newest.claims}
+      nowSec={nowSec}
+      caption="The newest claims"
+      empty="There is not a claim yet."
+    />
+  );
+}
+
+export const home: Page = async (context) => {
+  const { tip, nowSec, spacingSec, network } = context;
+  const shown = await read(context);
+  const { info, names, claims } = shown;
   return {
     title: `The LBRY chain at block ${integerText(tip.height)}`,
-    description: `Block ${tip.height}, ${shown(names, integerText)} names, ${shown(claims, integerText)} claims.`,
+    description: `Block ${tip.height}, ${textOf(names, integerText)} names, ${textOf(claims, integerText)} claims.`,
     topics: ['tip', 'mempool'],
     isLively: true,
     body: (
@@ -84,100 +202,14 @@ export const home: Page = async (context) => {
         <h1>Names, claims and blocks of the LBRY chain</h1>
         {tip.height === 0 && <EmptyChain network={network} />}
         {info.warnings !== '' && <Notice tone="warning">{info.warnings}</Notice>}
-        <Figures
-          items={[
-            ['Height', <Block height={tip.height} />],
-            ['Difficulty', prefixedText(info.difficulty)],
-            ['Hash rate', shown(hashrate, (rate) => prefixedText(rate, 'H/s'))],
-            ['Mempool', shown(mempool, ({ size, bytes }) => `${integerText(size)} tx, ${sizeText(bytes)}`)],
-            ['Names', shown(names, integerText)],
-            ['Claims', shown(claims, integerText)],
-            ['LBC in claims', isMissing(amount) ? '–' : <Amount lbc={amount} />],
-          ]}
-        />
-        <Section title="Latest blocks" more={<a href="/blocks">All blocks</a>}>
-          <Table
-            caption="The latest blocks"
-            empty="There is no block."
-            rows={blocks}
-            columns={[
-              {
-                title: 'Height',
-                isHead: true,
-                cell: ({ header }) => <a href={blockLink(header.hash)}>{integerText(header.height)}</a>,
-              },
-              { title: 'Age', cell: ({ header }) => <Time sec={header.time} now={nowSec} /> },
-              { title: 'Transactions', isNumber: true, cell: ({ header }) => integerText(header.nTx) },
-              {
-                title: 'Size',
-                isNumber: true,
-                cell: ({ block }) => (block ? sizeText(block.size) : 'pruned'),
-              },
-              {
-                title: 'Claims',
-                isNumber: true,
-                cell: ({ counts }) =>
-                  counts ? integerText((counts['claim'] ?? 0) + (counts['update'] ?? 0)) : '–',
-              },
-              {
-                title: 'Supports',
-                isNumber: true,
-                cell: ({ counts }) => (counts ? integerText(counts['support'] ?? 0) : '–'),
-              },
-              {
-                title: 'Ended',
-                isNumber: true,
-                cell: ({ counts }) =>
-                  counts ? integerText((counts['abandon'] ?? 0) + (counts['expiration'] ?? 0)) : '–',
-              },
-              {
-                title: 'Changed hands',
-                isNumber: true,
-                cell: ({ counts }) => (counts ? integerText(counts['takeover'] ?? 0) : '–'),
-              },
-            ]}
-          />
-        </Section>
+        <HomeFigures {...shown} height={tip.height} />
+        <LatestBlocks blocks={shown.blocks} nowSec={nowSec} />
         <div class="columns">
           <Section title="Names that change hands next" more={<a href="/upcoming">All that comes</a>}>
-            {upcoming === null ? (
-              <NotYet />
-            ) : isMissing(upcoming) ? (
-              <Missing error={upcoming} />
-            ) : (
-              <Table<UpcomingEvent>
-                caption="The next takeovers"
-                empty="No name changes hands by itself in the next day."
-                rows={upcoming.events}
-                columns={[
-                  {
-                    title: 'Name',
-                    isHead: true,
-                    cell: (event) => (
-                      <NameOf of={{ ...event, name: event.name ?? event.normalized_name ?? '' }} />
-                    ),
-                  },
-                  { title: 'From → to', cell: (event) => <EventSubject event={event} /> },
-                  {
-                    title: 'In',
-                    isTight: true,
-                    cell: ({ height }) => <InBlocks blocks={height - tip.height} spacingSec={spacingSec} />,
-                  },
-                ]}
-              />
-            )}
+            <Takeovers upcoming={shown.upcoming} height={tip.height} spacingSec={spacingSec} />
           </Section>
           <Section title="Newest claims" more={<a href="/claims">Find claims</a>}>
-            {isMissing(newest) ? (
-              <Missing error={newest} />
-            ) : (
-              <ClaimList
-                claims={newest.claims}
-                nowSec={nowSec}
-                caption="The newest claims"
-                empty="There is not a claim yet."
-              />
-            )}
+            <Newest newest={shown.newest} nowSec={nowSec} />
           </Section>
         </div>
       </>

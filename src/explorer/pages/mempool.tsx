@@ -3,12 +3,115 @@ import { Amount, Coins, ClaimId, Figures, Notice, Section, Table, Time, Tx } fro
 import { integerText, sizeText } from '../../page/format.js';
 import type { MempoolClaims, MempoolSummary } from '../answers.js';
 import type { Page } from '../pageContext.js';
-import { EventTag, isMissing, Missing, NameOf, NotYet, orNull } from './parts.js';
+import { EventTag, isMissing, Missing, NameOf, NotYet, orNull, type OrError } from './parts.js';
 
 const BAR_WIDTH = 100;
 
+type Estimate = OrError<{ readonly feerate?: number }>;
+
 /** Satoshis per virtual byte. */
 const rate = (lbcPerKvb: number): string => (lbcPerKvb * 1e5).toFixed(1);
+
+function SummaryFigures({
+  summary,
+  estimate,
+}: {
+  readonly summary: MempoolSummary;
+  readonly estimate: Estimate;
+}) {
+  return (
+    <Figures
+      items={[
+        ['Transactions', integerText(summary.size)],
+        ['Size', sizeText(summary.bytes)],
+        ['Fees', <Amount lbc={summary.totalFee} />],
+        ['Least fee', `${rate(summary.minFeeRate)} sat/vB`],
+        [
+          'For six blocks',
+          isMissing(estimate) || estimate.feerate === undefined
+            ? 'not known'
+            : `${rate(estimate.feerate)} sat/vB`,
+        ],
+      ]}
+    />
+  );
+}
+
+function Bar({ share }: { readonly share: number }) {
+  return (
+    <svg
+      class="bar"
+      viewBox="0 0 100 8"
+      width={BAR_WIDTH * 2}
+      height="16"
+      aria-hidden="true"
+      preserveAspectRatio="none"
+    >
+      <rect width={Math.max(1, share * BAR_WIDTH)} height="8" />
+    </svg>
+  );
+}
+
+function Histogram({ histogram }: MempoolSummary) {
+  const most = Math.max(1, ...histogram.map(({ bytes }) => bytes));
+  return (
+    <Section title="By fee rate">
+      <Table
+        caption="Transactions by fee rate"
+        empty="Nothing waits."
+        rows={histogram}
+        columns={[
+          { title: 'From sat/vB', isHead: true, cell: ({ feerate }) => rate(feerate) },
+          { title: 'Transactions', isNumber: true, cell: ({ count }) => integerText(count) },
+          { title: 'Size', isNumber: true, cell: ({ bytes }) => sizeText(bytes) },
+          { title: '', cell: ({ bytes }) => <Bar share={bytes / most} /> },
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Newest({ newest, nowSec }: Pick<MempoolSummary, 'newest'> & { readonly nowSec: number }) {
+  return (
+    <Section title="Newest">
+      <Table
+        caption="The newest transactions"
+        empty="Nothing waits."
+        rows={newest}
+        columns={[
+          { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
+          { title: 'Came', cell: ({ time }) => <Time sec={time} now={nowSec} /> },
+          { title: 'Fee', unit: 'LBC', isNumber: true, cell: ({ fee }) => <Coins lbc={fee} /> },
+          { title: 'sat/vB', isNumber: true, cell: ({ feerate }) => rate(feerate) },
+          { title: 'Size', isNumber: true, cell: ({ vsize }) => `${integerText(vsize)} vB` },
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Bids({ claims, next, total }: MempoolClaims) {
+  return (
+    <>
+      <Table
+        caption="Claim operations that wait"
+        empty="No claim operation waits."
+        rows={claims}
+        columns={[
+          { title: 'Name', isHead: true, cell: (claim) => <NameOf of={claim} /> },
+          {
+            title: 'What',
+            cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isWaiting />,
+          },
+          { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
+          { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
+          { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
+        ]}
+      />
+      {next !== undefined && <Notice>There are more: {integerText(total)} in all.</Notice>}
+    </>
+  );
+}
 
 export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {
   const [summary, claims, estimate] = await Promise.all([
@@ -16,7 +119,6 @@ export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {
     orNull(ask<MempoolClaims>('listmempoolclaims')),
     orNull(ask<{ feerate?: number }>('estimatesmartfee', 6)),
   ]);
-  const most = isMissing(summary) ? 1 : Math.max(1, ...summary.histogram.map(({ bytes }) => bytes));
   return {
     title: 'Mempool',
     description: 'Transactions and bids that wait for a block.',
@@ -30,95 +132,13 @@ export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {
           <Missing error={summary} />
         ) : (
           <>
-            <Figures
-              items={[
-                ['Transactions', integerText(summary.size)],
-                ['Size', sizeText(summary.bytes)],
-                ['Fees', <Amount lbc={summary.totalFee} />],
-                ['Least fee', `${rate(summary.minFeeRate)} sat/vB`],
-                [
-                  'For six blocks',
-                  isMissing(estimate) || estimate.feerate === undefined
-                    ? 'not known'
-                    : `${rate(estimate.feerate)} sat/vB`,
-                ],
-              ]}
-            />
-            <Section title="By fee rate">
-              <Table
-                caption="Transactions by fee rate"
-                empty="Nothing waits."
-                rows={summary.histogram}
-                columns={[
-                  { title: 'From sat/vB', isHead: true, cell: ({ feerate }) => rate(feerate) },
-                  { title: 'Transactions', isNumber: true, cell: ({ count }) => integerText(count) },
-                  { title: 'Size', isNumber: true, cell: ({ bytes }) => sizeText(bytes) },
-                  {
-                    title: '',
-                    cell: ({ bytes }) => (
-                      <svg
-                        class="bar"
-                        viewBox="0 0 100 8"
-                        width={BAR_WIDTH * 2}
-                        height="16"
-                        aria-hidden="true"
-                        preserveAspectRatio="none"
-                      >
-                        <rect width={Math.max(1, (bytes / most) * BAR_WIDTH)} height="8" />
-                      </svg>
-                    ),
-                  },
-                ]}
-              />
-            </Section>
-            <Section title="Newest">
-              <Table
-                caption="The newest transactions"
-                empty="Nothing waits."
-                rows={summary.newest}
-                columns={[
-                  { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
-                  { title: 'Came', cell: ({ time }) => <Time sec={time} now={nowSec} /> },
-                  { title: 'Fee', unit: 'LBC', isNumber: true, cell: ({ fee }) => <Coins lbc={fee} /> },
-                  { title: 'sat/vB', isNumber: true, cell: ({ feerate }) => rate(feerate) },
-                  { title: 'Size', isNumber: true, cell: ({ vsize }) => `${integerText(vsize)} vB` },
-                ]}
-              />
-            </Section>
+            <SummaryFigures summary={summary} estimate={estimate} />
+            <Histogram {...summary} />
+            <Newest newest={summary.newest} nowSec={nowSec} />
           </>
         )}
         <Section title="Bids that wait">
-          {isMissing(claims) ? (
-            <Missing error={claims} />
-          ) : (
-            <>
-              <Table
-                caption="Claim operations that wait"
-                empty="No claim operation waits."
-                rows={claims.claims}
-                columns={[
-                  { title: 'Name', isHead: true, cell: (claim) => <NameOf of={claim} /> },
-                  {
-                    title: 'What',
-                    cell: ({ event, isSupport }) => (
-                      <EventTag event={event} isSupport={isSupport} isWaiting />
-                    ),
-                  },
-                  { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
-                  {
-                    title: 'Amount',
-                    unit: 'LBC',
-                    isNumber: true,
-                    cell: ({ amount }) => <Coins lbc={amount} />,
-                  },
-                  { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
-                ]}
-              />
-              {claims.next !== undefined && (
-                <Notice>There are more: {integerText(claims.total)} in all.</Notice>
-              )}
-            </>
-          )}
+          {isMissing(claims) ? <Missing error={claims} /> : <Bids {...claims} />}
         </Section>
       </>
     ),

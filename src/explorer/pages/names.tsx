@@ -1,5 +1,5 @@
 /** `/names?prefix=`: the names with a prefix. */
-import { Amount, Coins, Block, ClaimId, Pager, Section, Table } from '../../page/components.js';
+import { Coins, Block, ClaimId, Pager, Section, Table } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import { shownLine } from '../../page/text.js';

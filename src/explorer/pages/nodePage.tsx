@@ -1,10 +1,10 @@
 /** `/node`: the health of this node. */
-import { Facts, Figures, Notice, Section, Table, Tag } from '../../page/components.js';
+import { Facts, Figures, Notice, Section, Table, Tag, type Column } from '../../page/components.js';
 import { durationText, integerText, sizeText } from '../../page/format.js';
 import { shownLine } from '../../page/text.js';
 import type { ChainInfo } from '../answers.js';
-import type { Page } from '../pageContext.js';
-import { isMissing, orNull } from './parts.js';
+import type { Page, PageContext } from '../pageContext.js';
+import { isMissing, orNull, type OrError } from './parts.js';
 
 interface NetworkInfo {
   readonly subversion: string;
@@ -30,18 +30,140 @@ interface IndexInfo {
   readonly best_block_height: number;
 }
 
-export const nodePage: Page = async ({ ask, nowSec, showsPeers, tip, network: chainName }) => {
+interface Totals {
+  readonly totalbytesrecv: number;
+  readonly totalbytessent: number;
+}
+
+interface Shown {
+  readonly chain: ChainInfo;
+  readonly network: OrError<NetworkInfo>;
+  readonly peers: OrError<readonly PeerInfo[]>;
+  readonly totals: OrError<Totals>;
+  readonly indexes: OrError<Readonly<Record<string, IndexInfo>>>;
+  readonly uptime: OrError<number>;
+}
+
+async function read({ ask }: PageContext): Promise<Shown> {
   const [chain, network, peers, totals, indexes, uptime] = await Promise.all([
     ask<ChainInfo>('getblockchaininfo'),
     orNull(ask<NetworkInfo>('getnetworkinfo')),
     orNull(ask<readonly PeerInfo[]>('getpeerinfo')),
-    orNull(ask<{ totalbytesrecv: number; totalbytessent: number }>('getnettotals')),
+    orNull(ask<Totals>('getnettotals')),
     orNull(ask<Readonly<Record<string, IndexInfo>>>('getindexinfo')),
     orNull(ask<number>('uptime')),
   ]);
-  const warnings = [...new Set([chain.warnings, isMissing(network) ? '' : network.warnings])].filter(
-    (text) => text !== '',
+  return { chain, network, peers, totals, indexes, uptime };
+}
+
+function Warnings({ chain, network }: Shown) {
+  const texts = [chain.warnings, isMissing(network) ? '' : network.warnings].filter((text) => text !== '');
+  if (texts.length === 0) return <Notice tone="good">Nothing looks wrong.</Notice>;
+  return (
+    <>
+      {[...new Set(texts)].map((text) => (
+        <Notice tone="warning">{shownLine(text, 1000)}</Notice>
+      ))}
+    </>
   );
+}
+
+function ChainFacts({ chain, network, totals, chainName }: Shown & { readonly chainName: string }) {
+  return (
+    <Facts
+      rows={[
+        ['Network', chainName],
+        [
+          'State',
+          chain.initialblockdownload
+            ? `reads the chain, ${(chain.verificationprogress * 100).toFixed(1)} %`
+            : 'in step with the chain',
+        ],
+        [
+          'Pruned',
+          chain.pruned ? `yes, blocks from ${integerText(chain.pruneheight ?? 0)} on are kept` : 'no',
+        ],
+        ['Version', !isMissing(network) && shownLine(network.subversion, 100)],
+        ['Received', !isMissing(totals) && sizeText(totals.totalbytesrecv)],
+        ['Sent', !isMissing(totals) && sizeText(totals.totalbytessent)],
+      ]}
+    />
+  );
+}
+
+function Indexes({ indexes }: Shown) {
+  if (isMissing(indexes)) return null;
+  return (
+    <Section title="Indexes">
+      <Table
+        caption="Indexes"
+        empty="No index is on."
+        rows={Object.entries(indexes)}
+        columns={[
+          { title: 'Index', isHead: true, cell: ([name]) => name },
+          {
+            title: 'State',
+            cell: ([, { synced }]) =>
+              synced ? <Tag tone="good">complete</Tag> : <Tag tone="warning">is being filled</Tag>,
+          },
+          {
+            title: 'Up to block',
+            isNumber: true,
+            cell: ([, { best_block_height: height }]) => integerText(height),
+          },
+        ]}
+      />
+    </Section>
+  );
+}
+
+const peerColumns = (nowSec: number): readonly Column<PeerInfo>[] => [
+  { title: 'Program', cell: ({ subver }) => <bdi>{shownLine(subver, 80)}</bdi> },
+  { title: 'Direction', cell: ({ inbound }) => (inbound ? 'in' : 'out') },
+  {
+    title: 'Height',
+    isNumber: true,
+    cell: ({ synced_blocks: height }) => (height < 0 ? '–' : integerText(height)),
+  },
+  {
+    title: 'Ping',
+    isNumber: true,
+    cell: ({ pingtime }) => (pingtime === undefined ? '–' : `${Math.round(pingtime * 1000)} ms`),
+  },
+  { title: 'Connected', cell: ({ conntime }) => durationText(Math.max(0, nowSec - conntime)) },
+  { title: 'Received', isNumber: true, cell: ({ bytesrecv }) => sizeText(bytesrecv) },
+];
+
+const ADDRESS: Column<PeerInfo> = { title: 'Address', isHead: true, cell: ({ addr }) => <code>{addr}</code> };
+
+function Peers({
+  peers,
+  showsPeers,
+  nowSec,
+}: Pick<PageContext, 'showsPeers' | 'nowSec'> & Pick<Shown, 'peers'>) {
+  if (isMissing(peers)) return null;
+  const columns = peerColumns(nowSec);
+  return (
+    <Section title={`Peers (${integerText(peers.length)})`}>
+      {!showsPeers && (
+        <Notice>
+          Addresses of peers are shown to visitors of this machine alone (-explorerpeers=1 shows them to all).
+        </Notice>
+      )}
+      <Table
+        caption="Peers"
+        empty="No peer is connected."
+        rows={peers}
+        columns={showsPeers ? [ADDRESS, ...columns] : columns}
+      />
+    </Section>
+  );
+}
+
+export const nodePage: Page = async (context) => {
+  const { tip, network: chainName, showsPeers, nowSec } = context;
+  const shown = await read(context);
+  const { chain, network, uptime, peers } = shown;
   return {
     title: 'This node',
     description: 'How the node behind these pages is.',
@@ -50,10 +172,7 @@ export const nodePage: Page = async ({ ask, nowSec, showsPeers, tip, network: ch
     body: (
       <>
         <h1>This node</h1>
-        {warnings.map((text) => (
-          <Notice tone="warning">{shownLine(text, 1000)}</Notice>
-        ))}
-        {warnings.length === 0 && <Notice tone="good">Nothing looks wrong.</Notice>}
+        <Warnings {...shown} />
         <Figures
           items={[
             ['Height', integerText(tip.height)],
@@ -64,82 +183,10 @@ export const nodePage: Page = async ({ ask, nowSec, showsPeers, tip, network: ch
           ]}
         />
         <Section title="Chain">
-          <Facts
-            rows={[
-              ['Network', chainName],
-              [
-                'State',
-                chain.initialblockdownload
-                  ? `reads the chain, ${(chain.verificationprogress * 100).toFixed(1)} %`
-                  : 'in step with the chain',
-              ],
-              [
-                'Pruned',
-                chain.pruned ? `yes, blocks from ${integerText(chain.pruneheight ?? 0)} on are kept` : 'no',
-              ],
-              ['Version', !isMissing(network) && shownLine(network.subversion, 100)],
-              ['Received', !isMissing(totals) && sizeText(totals.totalbytesrecv)],
-              ['Sent', !isMissing(totals) && sizeText(totals.totalbytessent)],
-            ]}
-          />
+          <ChainFacts {...shown} chainName={chainName} />
         </Section>
-        {!isMissing(indexes) && (
-          <Section title="Indexes">
-            <Table
-              caption="Indexes"
-              empty="No index is on."
-              rows={Object.entries(indexes)}
-              columns={[
-                { title: 'Index', isHead: true, cell: ([name]) => name },
-                {
-                  title: 'State',
-                  cell: ([, { synced }]) =>
-                    synced ? <Tag tone="good">complete</Tag> : <Tag tone="warning">is being filled</Tag>,
-                },
-                {
-                  title: 'Up to block',
-                  isNumber: true,
-                  cell: ([, { best_block_height: height }]) => integerText(height),
-                },
-              ]}
-            />
-          </Section>
-        )}
-        {!isMissing(peers) && (
-          <Section title={`Peers (${integerText(peers.length)})`}>
-            {!showsPeers && (
-              <Notice>
-                Addresses of peers are shown to visitors of this machine alone (-explorerpeers=1 shows them to
-                all).
-              </Notice>
-            )}
-            <Table
-              caption="Peers"
-              empty="No peer is connected."
-              rows={peers}
-              columns={[
-                ...(showsPeers
-                  ? [{ title: 'Address', isHead: true, cell: ({ addr }: PeerInfo) => <code>{addr}</code> }]
-                  : []),
-                { title: 'Program', cell: ({ subver }) => <bdi>{shownLine(subver, 80)}</bdi> },
-                { title: 'Direction', cell: ({ inbound }) => (inbound ? 'in' : 'out') },
-                {
-                  title: 'Height',
-                  isNumber: true,
-                  cell: ({ synced_blocks: height }) => (height < 0 ? '–' : integerText(height)),
-                },
-                {
-                  title: 'Ping',
-                  isNumber: true,
-                  cell: ({ pingtime }) =>
-                    pingtime === undefined ? '–' : `${Math.round(pingtime * 1000)} ms`,
-                },
-                { title: 'Connected', cell: ({ conntime }) => durationText(Math.max(0, nowSec - conntime)) },
-                { title: 'Received', isNumber: true, cell: ({ bytesrecv }) => sizeText(bytesrecv) },
-              ]}
-            />
-          </Section>
-        )}
+        <Indexes {...shown} />
+        <Peers peers={peers} showsPeers={showsPeers} nowSec={nowSec} />
       </>
     ),
   };

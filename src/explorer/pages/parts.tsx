@@ -117,7 +117,9 @@ export function ClaimLine({ claim }: { readonly claim: OutputClaim }): VNode {
 }
 
 /** The result of a request, or the error that the node returned. */
-export async function orNull<Result>(question: Promise<Result>): Promise<Result | AskError> {
+export type OrError<Result> = Result | AskError;
+
+export async function orNull<Result>(question: Promise<Result>): Promise<OrError<Result>> {
   try {
     return await question;
   } catch (error) {

@@ -6,7 +6,7 @@ import { EMPTY_TRIE, nodeSteps, proofSteps, type ProofNode, type ProofPair } fro
 import { shownLine } from '../../page/text.js';
 import type { BlockHeaderAnswer } from '../answers.js';
 import type { VNode } from 'preact';
-import { badRequest, type Page, type PageContext } from '../pageContext.js';
+import { badRequest, type Page, type PageContext, type PageResult } from '../pageContext.js';
 import { blockOf } from './parts.js';
 
 interface ProofAnswer {
@@ -117,31 +117,98 @@ function Steps({ steps, pairs, nodes, hasClaim }: StepsProps): VNode {
   );
 }
 
-async function page(context: PageContext, isHex: boolean) {
-  const { ask, parts, query } = context;
+interface Claim {
+  readonly txid: string;
+  readonly n: number;
+  readonly lastTakeoverHeight: number;
+}
+
+/** A proof with its hashes, computed from the winning claim to the root. */
+interface Shown {
+  readonly header: BlockHeaderAnswer;
+  /** Null if no claim holds the name. */
+  readonly claim: Claim | null;
+  /** Null in a proof of the old form. */
+  readonly pairs: readonly ProofPair[] | null;
+  readonly nodes: readonly ProofNode[];
+  /** Empty if the proof has nothing to compute. */
+  readonly steps: readonly string[];
+}
+
+async function read(context: PageContext, name: string, isHex: boolean): Promise<Shown> {
+  const header = await headerOf(context);
+  const proof = await context.ask<ProofAnswer>('getnameproof', name, header.hash, null, isHex);
+  const { txhash, nOut = 0, 'last takeover height': lastTakeoverHeight = 0, pairs = [], nodes = [] } = proof;
+  const claim = txhash === undefined ? null : { txid: txhash, n: nOut, lastTakeoverHeight };
+  if (claim !== null && pairs.length > 0)
+    return { header, claim, pairs, nodes, steps: await proofSteps(claim, pairs) };
+  const steps = nodes.length > 0 ? (await nodeSteps(claim, nodes)).steps : [];
+  return { header, claim, pairs: null, nodes, steps };
+}
+
+/** What the proof shows, and whether the steps lead to the root in the header. */
+function Verdict({ header, claim, pairs, nodes, steps }: Shown) {
+  const root = header.nameclaimroot;
+  const unheld = claim === null && (
+    <Notice>
+      No claim holds this name after block {integerText(header.height)}; the node’s proof shows that by what
+      is not there.
+    </Notice>
+  );
+  if (steps.length === 0)
+    return (
+      <>
+        {unheld}
+        {root === EMPTY_TRIE && (
+          <Notice tone="good">The root in the header is that of a trie without names.</Notice>
+        )}
+      </>
+    );
+  const isRight = steps.at(-1) === root;
+  const given = JSON.stringify({ claim, ...(pairs === null ? { nodes } : { pairs }), root });
+  return (
+    <>
+      {unheld}
+      <Notice tone={isRight ? 'good' : 'warning'}>
+        {isRight
+          ? 'The steps lead to the root in the header.'
+          : 'The steps do not lead to the root in the header.'}
+      </Notice>
+      <p id="proof-check" data-proof={given} aria-live="polite">
+        With scripts on, this browser checks it, too.
+      </p>
+    </>
+  );
+}
+
+function ProvenFacts({ header, claim }: Shown) {
+  return (
+    <Facts
+      rows={[
+        ['Block', <Block height={header.height} />],
+        ['Root in its header', <Hash hash={header.nameclaimroot} isWhole />],
+        [
+          'Winning claim',
+          claim && (
+            <a href={txLink(claim.txid, claim.n)}>
+              {claim.txid.slice(0, 12)}…:{claim.n}
+            </a>
+          ),
+        ],
+        ['Last takeover', claim && <Block height={claim.lastTakeoverHeight} />],
+      ]}
+    />
+  );
+}
+
+async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
+  const { parts, query } = context;
   const [name = ''] = parts;
   if (parts.length > 1) throw badRequest('A slash in a name is written %2F.');
   if (isHex && !/^([0-9a-f]{2})+$/i.test(name))
     throw badRequest('The bytes of a name are given as pairs of hexadecimal digits.');
-  const header = await headerOf(context);
-  const proof = await ask<ProofAnswer>('getnameproof', name, header.hash, null, isHex);
-  const claim =
-    proof.txhash === undefined
-      ? null
-      : { txid: proof.txhash, n: proof.nOut ?? 0, lastTakeoverHeight: proof['last takeover height'] ?? 0 };
-  const pairs = proof.pairs ?? [];
-  const nodes = proof.nodes ?? [];
-  const isNew = claim !== null && pairs.length > 0;
-  const steps = isNew
-    ? await proofSteps(claim, pairs)
-    : nodes.length > 0
-      ? (await nodeSteps(claim, nodes)).steps
-      : [];
-  const canCheck = steps.length > 0;
-  const isRight = canCheck && steps.at(-1) === header.nameclaimroot;
-  const given = canCheck
-    ? JSON.stringify({ claim, ...(isNew ? { pairs } : { nodes }), root: header.nameclaimroot })
-    : undefined;
+  const proven = await read(context, name, isHex);
+  const { header, claim, pairs, nodes, steps } = proven;
   const shown = isHex ? name : shownLine(name, 60);
   return {
     title: `Proof of ${shown}`,
@@ -159,47 +226,11 @@ async function page(context: PageContext, isHex: boolean) {
           Each block header holds the root of the claim trie. The steps below lead from the winning claim to a
           root: when it is that of the header, the claim held the name after that block.
         </p>
-        {claim === null && (
-          <Notice>
-            No claim holds this name after block {integerText(header.height)}; the node’s proof shows that by
-            what is not there.
-          </Notice>
-        )}
-        {!canCheck && header.nameclaimroot === EMPTY_TRIE && (
-          <Notice tone="good">The root in the header is that of a trie without names.</Notice>
-        )}
-        {canCheck && (
-          <Notice tone={isRight ? 'good' : 'warning'}>
-            {isRight
-              ? 'The steps lead to the root in the header.'
-              : 'The steps do not lead to the root in the header.'}
-          </Notice>
-        )}
-        {canCheck && (
-          <p id="proof-check" data-proof={given} aria-live="polite">
-            With scripts on, this browser checks it, too.
-          </p>
-        )}
+        <Verdict {...proven} />
         <Section title="What is proven">
-          <Facts
-            rows={[
-              ['Block', <Block height={header.height} />],
-              ['Root in its header', <Hash hash={header.nameclaimroot} isWhole />],
-              [
-                'Winning claim',
-                claim && (
-                  <a href={txLink(claim.txid, claim.n)}>
-                    {claim.txid.slice(0, 12)}…:{claim.n}
-                  </a>
-                ),
-              ],
-              ['Last takeover', claim && <Block height={claim.lastTakeoverHeight} />],
-            ]}
-          />
+          <ProvenFacts {...proven} />
         </Section>
-        {canCheck && (
-          <Steps steps={steps} pairs={isNew ? pairs : null} nodes={nodes} hasClaim={claim !== null} />
-        )}
+        {steps.length > 0 && <Steps steps={steps} pairs={pairs} nodes={nodes} hasClaim={claim !== null} />}
         <OwnRoot query={query} root={header.nameclaimroot} />
       </>
     ),

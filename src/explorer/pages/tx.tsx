@@ -17,7 +17,7 @@ import { integerText, sizeText, timeText } from '../../page/format.js';
 import { blockLink, txLink, withQuery } from '../../page/links.js';
 import type { TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
 import { AskError } from '../explorerRpcStub.js';
-import { integerOf, notFound, type Page, type PageError } from '../pageContext.js';
+import { integerOf, notFound, type Page, type PageContext, type PageError } from '../pageContext.js';
 import { ClaimLine } from './parts.js';
 
 const A_PAGE = 100;
@@ -68,6 +68,83 @@ function whyNotFound({ message }: AskError): PageError {
     : notFound('There is no such transaction', reason);
 }
 
+function Inputs({ inputs, inputcount }: TxInfoAnswer) {
+  return (
+    <Section title={`Inputs (${integerText(inputcount)})`} id="inputs">
+      <Table
+        caption="Inputs"
+        empty="No further input."
+        rows={inputs}
+        columns={[
+          { title: '#', cell: ({ n }) => integerText(n) },
+          { title: 'From', isHead: true, cell: (input) => <InputCell input={input} /> },
+          {
+            title: 'Amount',
+            unit: 'LBC',
+            isNumber: true,
+            cell: ({ amount }) => (amount === undefined ? '–' : <Coins lbc={amount} />),
+          },
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Outputs({ outputs, outputcount, spendindex }: TxInfoAnswer) {
+  return (
+    <Section title={`Outputs (${integerText(outputcount)})`} id="outputs">
+      <Table
+        caption="Outputs"
+        empty="No further output."
+        rows={outputs}
+        idOf={({ n }) => `out-${n}`}
+        columns={[
+          { title: '#', cell: ({ n }) => integerText(n) },
+          { title: 'To', isHead: true, cell: (output) => <OutputCell output={output} /> },
+          { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
+          { title: 'State', cell: (output) => <Spent output={output} hasIndex={spendindex} /> },
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Details(info: TxInfoAnswer) {
+  return (
+    <Section title="Details">
+      <Facts
+        rows={[
+          ['Block', info.blockhash && <Hash hash={info.blockhash} href={blockLink(info.blockhash)} />],
+          ['Place in the block', info.position !== undefined && integerText(info.position)],
+          ['Time', info.time !== undefined && timeText(info.time)],
+          ['Amount in', info.amountin !== undefined && <Amount lbc={info.amountin} />],
+          ['Amount out', <Amount lbc={info.amountout} />],
+          ['Virtual size', `${integerText(info.vsize)} vB`],
+          ['Weight', integerText(info.weight)],
+          ['Version', integerText(info.version)],
+          ['Lock time', integerText(info.locktime)],
+          ['Hash with witness', info.hash !== info.txid && <Hash hash={info.hash} />],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function State({ state }: TxInfoAnswer) {
+  if (state === 'mempool') return <Notice>It waits in the mempool for a block.</Notice>;
+  if (state !== 'stale') return null;
+  return <Notice tone="warning">Its block is no longer in the chain, and no other block has it.</Notice>;
+}
+
+async function read(ask: PageContext['ask'], txid: string, from: number): Promise<TxInfoAnswer> {
+  try {
+    return await ask<TxInfoAnswer>('gettxinfo', txid, from, A_PAGE);
+  } catch (error) {
+    if (!(error instanceof AskError) || error.code !== -5) throw error;
+    throw whyNotFound(error);
+  }
+}
+
 export const tx: Page = async ({ ask, parts, query, tip }) => {
   const [wanted = ''] = parts;
   if (!/^[0-9a-f]{64}$/i.test(wanted))
@@ -77,13 +154,7 @@ export const tx: Page = async ({ ask, parts, query, tip }) => {
     );
   const txid = wanted.toLowerCase();
   const from = integerOf(query, 'from') ?? 0;
-  let info: TxInfoAnswer;
-  try {
-    info = await ask<TxInfoAnswer>('gettxinfo', txid, from, A_PAGE);
-  } catch (error) {
-    if (!(error instanceof AskError) || error.code !== -5) throw error;
-    throw whyNotFound(error);
-  }
+  const info = await read(ask, txid, from);
   const path = txLink(txid);
   return {
     title: `Transaction ${txid.slice(0, 12)}…`,
@@ -99,10 +170,7 @@ export const tx: Page = async ({ ask, parts, query, tip }) => {
         <p>
           <Hash hash={txid} isWhole />
         </p>
-        {info.state === 'mempool' && <Notice>It waits in the mempool for a block.</Notice>}
-        {info.state === 'stale' && (
-          <Notice tone="warning">Its block is no longer in the chain, and no other block has it.</Notice>
-        )}
+        <State {...info} />
         <Figures
           items={[
             ['Block', info.height === undefined ? 'none yet' : <Block height={info.height} />],
@@ -113,63 +181,14 @@ export const tx: Page = async ({ ask, parts, query, tip }) => {
           ]}
         />
         <div class="columns">
-          <Section title={`Inputs (${integerText(info.inputcount)})`} id="inputs">
-            <Table
-              caption="Inputs"
-              empty="No further input."
-              rows={info.inputs}
-              columns={[
-                { title: '#', cell: ({ n }) => integerText(n) },
-                { title: 'From', isHead: true, cell: (input) => <InputCell input={input} /> },
-                {
-                  title: 'Amount',
-                  unit: 'LBC',
-                  isNumber: true,
-                  cell: ({ amount }) => (amount === undefined ? '–' : <Coins lbc={amount} />),
-                },
-              ]}
-            />
-          </Section>
-          <Section title={`Outputs (${integerText(info.outputcount)})`} id="outputs">
-            <Table
-              caption="Outputs"
-              empty="No further output."
-              rows={info.outputs}
-              idOf={({ n }) => `out-${n}`}
-              columns={[
-                { title: '#', cell: ({ n }) => integerText(n) },
-                { title: 'To', isHead: true, cell: (output) => <OutputCell output={output} /> },
-                {
-                  title: 'Amount',
-                  unit: 'LBC',
-                  isNumber: true,
-                  cell: ({ amount }) => <Coins lbc={amount} />,
-                },
-                { title: 'State', cell: (output) => <Spent output={output} hasIndex={info.spendindex} /> },
-              ]}
-            />
-          </Section>
+          <Inputs {...info} />
+          <Outputs {...info} />
         </div>
         <Pager
           next={info.next === undefined ? undefined : withQuery(path, { from: info.next })}
           first={from === 0 ? undefined : path}
         />
-        <Section title="Details">
-          <Facts
-            rows={[
-              ['Block', info.blockhash && <Hash hash={info.blockhash} href={blockLink(info.blockhash)} />],
-              ['Place in the block', info.position !== undefined && integerText(info.position)],
-              ['Time', info.time !== undefined && timeText(info.time)],
-              ['Amount in', info.amountin !== undefined && <Amount lbc={info.amountin} />],
-              ['Amount out', <Amount lbc={info.amountout} />],
-              ['Virtual size', `${integerText(info.vsize)} vB`],
-              ['Weight', integerText(info.weight)],
-              ['Version', integerText(info.version)],
-              ['Lock time', integerText(info.locktime)],
-              ['Hash with witness', info.hash !== info.txid && <Hash hash={info.hash} />],
-            ]}
-          />
-        </Section>
+        <Details {...info} />
       </>
     ),
   };

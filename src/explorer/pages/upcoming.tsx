@@ -1,8 +1,8 @@
 /** `/upcoming`: scheduled activations, expirations and takeovers. */
-import { Pager, Section, Table } from '../../page/components.js';
+import { Pager, Section, Table, type Column } from '../../page/components.js';
 import { blocksText, countText, integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
-import type { UpcomingAnswer } from '../answers.js';
+import type { UpcomingAnswer, UpcomingEvent } from '../answers.js';
 import { integerOf, type Page, type PageResult } from '../pageContext.js';
 import { AsOf, AsOfForm, Chips, EventSubject, EventTag, NameOf, NotYet, OptionalCoins } from './parts.js';
 
@@ -29,6 +29,29 @@ function notYet(): PageResult {
     ),
   };
 }
+
+const columnsOf = (now: number, spacingSec: number): readonly Column<UpcomingEvent>[] => [
+  { title: 'Block', isHead: true, cell: ({ height }) => integerText(height) },
+  {
+    title: 'In',
+    cell: ({ height }) => `${countText(height - now, 'block')} (${blocksText(height - now, spacingSec)})`,
+  },
+  {
+    title: 'Name',
+    cell: (event) => <NameOf of={{ ...event, name: event.name ?? event.normalized_name ?? '' }} />,
+  },
+  {
+    title: 'What',
+    cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isFuture />,
+  },
+  { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
+  {
+    title: 'Amount',
+    unit: 'LBC',
+    isNumber: true,
+    cell: ({ amount, effectiveAmount }) => <OptionalCoins lbc={effectiveAmount ?? amount} />,
+  },
+];
 
 export const upcoming: Page = async ({ ask, query, tip, spacingSec, isSyncing }) => {
   if (isSyncing) return notYet();
@@ -64,31 +87,7 @@ export const upcoming: Page = async ({ ask, query, tip, spacingSec, isSyncing })
             caption="What comes"
             empty="Nothing comes by itself in these blocks."
             rows={answer.events}
-            columns={[
-              { title: 'Block', isHead: true, cell: ({ height }) => integerText(height) },
-              {
-                title: 'In',
-                cell: ({ height }) =>
-                  `${countText(height - answer.height, 'block')} (${blocksText(height - answer.height, spacingSec)})`,
-              },
-              {
-                title: 'Name',
-                cell: (event) => (
-                  <NameOf of={{ ...event, name: event.name ?? event.normalized_name ?? '' }} />
-                ),
-              },
-              {
-                title: 'What',
-                cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isFuture />,
-              },
-              { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
-              {
-                title: 'Amount',
-                unit: 'LBC',
-                isNumber: true,
-                cell: ({ amount, effectiveAmount }) => <OptionalCoins lbc={effectiveAmount ?? amount} />,
-              },
-            ]}
+            columns={columnsOf(answer.height, spacingSec)}
           />
           <Pager
             next={

@@ -1,11 +1,12 @@
 /** Pages of bids for a name and of supports of a claim, for lists. */
 import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
-import { hashToHex } from '../../util/bytes.js';
+import { hashToHex, toLatin1 } from '../../util/bytes.js';
 import { coins } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
+import { Lru } from '../../util/lru.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
-import { BRIEF_VALUE_FIELDS, briefValue } from './claimsBrief.js';
+import { BRIEF_VALUE_FIELDS, briefValue, type BriefValue } from './claimsBrief.js';
 import type { DocumentedDeps } from './claimsDocumented.js';
 import { nameHex, NAME_HEX } from './claimsExplorer.js';
 import { readOutputs } from '../lookup/outputScripts.js';
@@ -68,11 +69,51 @@ export function supportAmount({ amount, active, effectiveAmount }: ClaimInfo): b
   return effectiveAmount - (active ? amount : 0n);
 }
 
+/** What a list shows of the script of an output. */
+interface OutputFacts {
+  readonly brief: BriefValue;
+  readonly address: string | undefined;
+  readonly isPruned: boolean;
+}
+
+/** Maximum number of outputs whose facts are cached. Arbitrary: pages of a few crowded names; about 500 bytes each. */
+const KEPT_OUTPUTS = 4096;
+/** What was read of outputs, by node. An output never changes, so it is read once, not once a block. */
+const kept = new WeakMap<object, Lru<string, OutputFacts>>();
+
+function keptBy({ claims }: DocumentedDeps): Lru<string, OutputFacts> {
+  let known = kept.get(claims);
+  if (known === undefined) kept.set(claims, (known = new Lru(KEPT_OUTPUTS)));
+  return known;
+}
+
+/** The facts of outputs in their order. */
+async function outputFacts(
+  deps: DocumentedDeps,
+  items: readonly OutputInfo[],
+  isSupport: boolean,
+): Promise<OutputFacts[]> {
+  const known = keptBy(deps);
+  const keys = items.map(({ txid, n }) => `${toLatin1(txid)}${n}`);
+  const found = keys.map((key) => known.get(key));
+  const missing = items.filter((_, i) => found[i] === undefined);
+  if (missing.length === 0) return found as OutputFacts[];
+  const outputs = await readOutputs(deps, missing);
+  return items.map((item, i) => {
+    const before = found[i];
+    if (before !== undefined) return before;
+    const { address, isPruned } = outputs.of(item);
+    const facts = { brief: briefValue(outputs.claimOf(item)?.value, isSupport), address, isPruned };
+    if (!isPruned) known.set(keys[i]!, facts);
+    return facts;
+  });
+}
+
 export async function listedBids(deps: DocumentedDeps, bids: readonly ClaimInfo[]): Promise<Answer[]> {
   const { rules } = deps.claims;
-  const outputs = await readOutputs(deps, bids);
-  return bids.map((bid) => {
-    const { address, isPruned } = outputs.of(bid);
+  const facts = await outputFacts(deps, bids, false);
+  return bids.map((bid, i) => {
+    const { brief, address, isPruned } = facts[i]!;
     return {
       bid: bid.bid,
       sequence: bid.sequence,
@@ -84,7 +125,7 @@ export async function listedBids(deps: DocumentedDeps, bids: readonly ClaimInfo[
       pendingAmount: bid.fullAmount > bid.effectiveAmount ? coins(bid.fullAmount) : undefined,
       supports: bid.supports.length,
       supportAmount: coins(supportAmount(bid)),
-      ...briefValue(outputs.claimOf(bid)?.value, false),
+      ...brief,
       address,
       pruned: isPruned ? true : undefined,
     };
@@ -96,12 +137,12 @@ export async function listedSupports(
   supports: readonly OutputInfo[],
 ): Promise<Answer[]> {
   const { rules } = deps.claims;
-  const outputs = await readOutputs(deps, supports);
-  return supports.map((support) => {
-    const { address, isPruned } = outputs.of(support);
+  const facts = await outputFacts(deps, supports, true);
+  return supports.map((support, i) => {
+    const { brief, address, isPruned } = facts[i]!;
     return {
       ...outputFields(rules, support),
-      channelId: briefValue(outputs.claimOf(support)?.value, true).channelId,
+      channelId: brief.channelId,
       address,
       pruned: isPruned ? true : undefined,
     };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pastOf, placeOf, type Place } from '../../../src/explorer/pages/nameHistory.js';
+import { pastOf, placeOf, type Place } from '../../../src/explorer/pages/name/nameHistory.js';
 
 interface Block {
   readonly height: number;

@@ -5,7 +5,7 @@
 import type { Clock, RandomSource, Timer } from '../../base/clock.js';
 import { DecodeError } from '../bencode.js';
 import { Channel } from '../channel.js';
-import { Lru } from '../lru.js';
+import { Lru } from '../../../util/lru.js';
 import {
   ACTION,
   ANNOUNCE_EVENT,

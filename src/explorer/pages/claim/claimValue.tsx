@@ -1,10 +1,10 @@
 /** The value of a claim as its page shows it: fields, tags, picture, raw value. */
 import type { ComponentChildren } from 'preact';
-import { Hash, Outside, Section } from '../../page/components.js';
-import { durationText, sizeText, timeText } from '../../page/format.js';
-import { withQuery } from '../../page/links.js';
-import { shownLine, shownText } from '../../page/text.js';
-import type { PageContext } from '../pageContext.js';
+import { Hash, Outside, Section } from '../../../page/components.js';
+import { durationText, sizeText, timeText } from '../../../page/format.js';
+import { withQuery } from '../../../page/links.js';
+import { shownLine, shownText } from '../../../page/text.js';
+import type { PageContext } from '../../pageContext.js';
 
 /** Maximum length of decoded values, and of their bytes in hex; longer ones are cut. */
 const MAX_VALUE_CHARS = 100_000;

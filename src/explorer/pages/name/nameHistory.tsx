@@ -1,12 +1,12 @@
 /** The history of a name on its page: its events, the latest first, and a line chart of the owner's amount. */
-import { Amount, Section, Table } from '../../page/components.js';
-import { Chart, type ChartPoint } from '../../page/chart.js';
-import { countText, integerText } from '../../page/format.js';
-import { blockLink, claimLink, withQuery } from '../../page/links.js';
-import type { ClaimEvent } from '../answers.js';
-import type { AskError } from '../explorerRpcStub.js';
-import type { PageContext } from '../pageContext.js';
-import { EventSubject, EventTag, isMissing, Missing, OptionalCoins } from './parts.js';
+import { Amount, Section, Table } from '../../../page/components.js';
+import { Chart, type ChartPoint } from '../../../page/chart.js';
+import { countText, integerText } from '../../../page/format.js';
+import { blockLink, claimLink, withQuery } from '../../../page/links.js';
+import type { ClaimEvent } from '../../answers.js';
+import type { AskError } from '../../explorerRpcStub.js';
+import type { PageContext } from '../../pageContext.js';
+import { EventSubject, EventTag, isMissing, Missing, OptionalCoins } from '../parts.js';
 
 const EVENTS = 50;
 const MAX_BANDS = 200;

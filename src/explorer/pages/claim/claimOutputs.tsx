@@ -1,11 +1,11 @@
 /** The outputs of a claim, the latest first: creation and updates. */
-import { Address, Amount, Coins, Block, Output, Section, Table, Tag } from '../../page/components.js';
-import { integerText } from '../../page/format.js';
-import { txLink } from '../../page/links.js';
-import type { TxInfoAnswer } from '../answers.js';
-import type { AskError } from '../explorerRpcStub.js';
-import type { PageContext } from '../pageContext.js';
-import { isMissing, Missing } from './parts.js';
+import { Address, Coins, Block, Output, Section, Table, Tag } from '../../../page/components.js';
+import { integerText } from '../../../page/format.js';
+import { txLink } from '../../../page/links.js';
+import type { TxInfoAnswer } from '../../answers.js';
+import type { AskError } from '../../explorerRpcStub.js';
+import type { PageContext } from '../../pageContext.js';
+import { isMissing, Missing } from '../parts.js';
 
 /** Maximum number of outputs that are followed back; each needs a request. */
 const MOST = 20;

@@ -2,13 +2,23 @@
  * `/name/<name>` and `/name-hex/<hex>`: the owner of a name, the bids, the amount that a new bid needs, upcoming and past
  * events.
  */
-import { Block, ClaimId, Coins, Facts, Name, Notice, Pager, Section, Table } from '../../page/components.js';
-import { amountText, countText, integerText } from '../../page/format.js';
-import { nameLink, withQuery } from '../../page/links.js';
-import { nameWarning, shownLine } from '../../page/text.js';
-import type { ListClaimsAnswer, MempoolClaims } from '../answers.js';
-import { badRequest, type Page, type PageContext, type PageResult } from '../pageContext.js';
-import { takenFrom } from '../takenBlocks.js';
+import {
+  Block,
+  ClaimId,
+  Coins,
+  Facts,
+  Name,
+  Notice,
+  Pager,
+  Section,
+  Table,
+} from '../../../page/components.js';
+import { amountText, countText, integerText } from '../../../page/format.js';
+import { nameLink, withQuery } from '../../../page/links.js';
+import { nameWarning, shownLine } from '../../../page/text.js';
+import type { ListClaimsAnswer, MempoolClaims } from '../../answers.js';
+import { badRequest, type Page, type PageContext, type PageResult } from '../../pageContext.js';
+import { takenFrom } from '../../takenBlocks.js';
 import { Bids, ORDERS } from './nameBids.js';
 import { History, pastOf, placeOf, Timeline, type Past } from './nameHistory.js';
 import { Holder } from './nameHolder.js';
@@ -23,9 +33,10 @@ import {
   isMissing,
   OptionalCoins,
   orNull,
+  type OrError,
   TakenBack,
   Tx,
-} from './parts.js';
+} from '../parts.js';
 
 const A_PAGE = 100;
 /** Maximum number of upcoming events shown; /upcoming has the others. */
@@ -39,8 +50,6 @@ function askedName({ parts }: PageContext, isHex: boolean): string {
     throw badRequest('The bytes of a name are given as pairs of hexadecimal digits.');
   return name;
 }
-
-type OrError<Answer> = Awaited<ReturnType<typeof orNull<Answer>>>;
 
 /** What the page shows. */
 interface Shown {

@@ -1,8 +1,8 @@
 /** Who holds a name, what a new bid needs, and the next change of the holder, at the head of the name's page. */
-import { Amount, Block, ClaimId, Notice, Pattern, Section, Title } from '../../page/components.js';
-import { amountText, blocksText, countText, integerText } from '../../page/format.js';
-import { claimLink } from '../../page/links.js';
-import type { ListClaimsAnswer, UpcomingEvent } from '../answers.js';
+import { Amount, Block, ClaimId, Notice, Pattern, Section, Title } from '../../../page/components.js';
+import { amountText, blocksText, countText, integerText } from '../../../page/format.js';
+import { claimLink } from '../../../page/links.js';
+import type { ListClaimsAnswer, UpcomingEvent } from '../../answers.js';
 
 /** The claim that holds the name, with its amount. */
 function Owner({ answer }: { readonly answer: ListClaimsAnswer }) {

@@ -9,11 +9,11 @@ import {
   Tag,
   Title,
   type Column,
-} from '../../page/components.js';
-import { integerText } from '../../page/format.js';
-import { claimLink, withQuery } from '../../page/links.js';
-import type { Bid, ListClaimsAnswer } from '../answers.js';
-import { Chips, NameOf } from './parts.js';
+} from '../../../page/components.js';
+import { integerText } from '../../../page/format.js';
+import { claimLink, withQuery } from '../../../page/links.js';
+import type { Bid, ListClaimsAnswer } from '../../answers.js';
+import { Chips, NameOf } from '../parts.js';
 
 export const ORDERS = [
   ['bid', 'by amount'],

@@ -1,8 +1,8 @@
 /** A table of claims: title, channel and amount. */
 import type { VNode } from 'preact';
-import { Amount, Coins, Name, Pattern, Table, Tag, Time, Title } from '../../page/components.js';
-import { claimLink } from '../../page/links.js';
-import type { ClaimAnswer } from '../answers.js';
+import { Coins, Name, Pattern, Table, Tag, Time, Title } from '../../../page/components.js';
+import { claimLink } from '../../../page/links.js';
+import type { ClaimAnswer } from '../../answers.js';
 
 /** The title of a claim's value; null if it has none. */
 export function titleOf(value: unknown): string | null {

@@ -1,0 +1,28 @@
+/** `/claim/<id>`: a claim's contents, its signer and its supports; for a channel also its claims. */
+import { withQuery } from '../../../page/links.js';
+import type { ClaimAnswer, ClaimStatusAnswer } from '../../answers.js';
+import { AskError } from '../../explorerRpcStub.js';
+import { notFound, type Page } from '../../pageContext.js';
+import { takenFrom } from '../../takenBlocks.js';
+import { isMissing, orNull } from '../parts.js';
+import { ended, takenBack } from './claimEnded.js';
+import { living } from './claimLiving.js';
+
+export const claim: Page = async (context) => {
+  const { ask, parts } = context;
+  const [wanted = ''] = parts;
+  if (!/^[0-9a-f]{40}$/i.test(wanted))
+    throw notFound('This is not a claim id', 'A claim is named by its id of 40 hexadecimal digits.', [
+      [withQuery('/find', { q: wanted.slice(0, 300) }), 'Search for it'],
+    ]);
+  const id = wanted.toLowerCase();
+  const answer = await orNull(ask<ClaimAnswer>('getclaim', id));
+  if (!isMissing(answer)) return living(context, answer);
+  if (answer.code !== -5) throw answer;
+  const status = await orNull(ask<ClaimStatusAnswer>('getclaimstatus', id));
+  if (!isMissing(status)) return ended(status, context);
+  if (status instanceof AskError && status.code !== -5 && status.code !== -32601) throw status;
+  const gone = takenFrom(context.taken, ({ event, claimId }) => event === 'claim' && claimId === id);
+  if (gone.length > 0) return takenBack(id, gone);
+  throw notFound('There is no such claim', 'No claim that this node knows has this id.');
+};

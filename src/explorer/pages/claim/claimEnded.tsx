@@ -1,0 +1,102 @@
+/** The pages of claims that are gone: abandoned, expired, or taken back by a reorg. */
+import {
+  Address,
+  Amount,
+  Block,
+  Facts,
+  Hash,
+  Name,
+  Notice,
+  Output,
+  Pattern,
+  Section,
+  Tag,
+  Title,
+  Tx,
+} from '../../../page/components.js';
+import { integerText } from '../../../page/format.js';
+import { shownLine } from '../../../page/text.js';
+import type { ClaimStatusAnswer } from '../../answers.js';
+import type { TakenBlock } from '../../messages.js';
+import type { PageContext, PageResult } from '../../pageContext.js';
+import { TakenBack } from '../parts.js';
+
+function How({ status }: { readonly status: ClaimStatusAnswer }) {
+  const { state, spentBy, endedHeight } = status;
+  return (
+    <Notice tone="warning">
+      {state === 'expired' ? 'It expired' : spentBy ? 'It was abandoned' : 'It ended'}
+      {endedHeight !== undefined && (
+        <>
+          {' '}
+          in block <Block height={endedHeight} />
+        </>
+      )}
+      {spentBy && (
+        <>
+          {' '}
+          by transaction <Tx txid={spentBy} />
+        </>
+      )}
+      . Nothing can be bid on it any more.
+    </Notice>
+  );
+}
+
+/** The page of a claim that was abandoned or has expired. */
+export function ended(status: ClaimStatusAnswer, { tip }: PageContext): PageResult {
+  const title = status.title ?? status.name;
+  return {
+    title: `${shownLine(title, 80)} (ended)`,
+    description: `An ended claim of the name ${shownLine(status.name, 60)}.`,
+    topics: ['tip'],
+    body: (
+      <>
+        <div class="lead">
+          <Pattern id={status.claimId} />
+          <div>
+            <h1>
+              <Title text={title} />
+            </h1>
+            <Tag tone="warning">ended</Tag> {status.kind && <Tag>{status.kind}</Tag>} at{' '}
+            <Name name={status.name} hex={status.namehex} />
+          </div>
+        </div>
+        <How status={status} />
+        <Section title="Its last output">
+          <Facts
+            rows={[
+              ['Claim id', <Hash hash={status.claimId} isWhole />],
+              ['Output', <Output txid={status.txid} n={status.n} />],
+              ['Amount', <Amount lbc={status.amount} />],
+              ['In block', <Block height={status.outputHeight} />],
+              ['Would have expired', `block ${integerText(status.expirationHeight)}`],
+              ['Address', status.address && <Address address={status.address} />],
+              ['As of block', <Block height={tip.height} />],
+            ]}
+          />
+        </Section>
+      </>
+    ),
+  };
+}
+
+/** The page of a claim whose block was disconnected by a reorg. */
+export function takenBack(id: string, blocks: readonly TakenBlock[]): PageResult {
+  return {
+    status: 404,
+    title: 'Claim taken back',
+    description: 'The block that made this claim is no longer in the chain.',
+    topics: ['tip'],
+    body: (
+      <>
+        <h1>This claim was taken back</h1>
+        <p>
+          <Hash hash={id} isWhole />
+        </p>
+        <TakenBack blocks={blocks} />
+        <p>Its transaction may come into another block. This page shows the claim again then.</p>
+      </>
+    ),
+  };
+}

@@ -1,0 +1,271 @@
+/** The page of a claim that bids, is pending, or waits in the mempool. */
+import type { ComponentChildren } from 'preact';
+import {
+  Amount,
+  Block,
+  ClaimId,
+  Copied,
+  Facts,
+  LongText,
+  Name,
+  Notice,
+  Output,
+  Pattern,
+  Section,
+  Tag,
+  Time,
+  Title,
+} from '../../../page/components.js';
+import { amountText, blocksText, countText, integerText, placeText } from '../../../page/format.js';
+import { claimLink, nameLink, withQuery } from '../../../page/links.js';
+import { nameWarning, shownLine } from '../../../page/text.js';
+import type { ClaimAnswer, ClaimStatusAnswer, ListClaimsAnswer, SupportsAnswer } from '../../answers.js';
+import type { PageContext, PageResult } from '../../pageContext.js';
+import { takenFrom } from '../../takenBlocks.js';
+import { isMissing, orNull, TakenBack, type OrError } from '../parts.js';
+import { ClaimOutputs, outputsOf, type FoundOutputs } from './claimOutputs.js';
+import { Supports } from './claimSupports.js';
+import { ClaimTable, titleOf } from './claimTable.js';
+import { partOf, Picture, RawValue, Tags, textOf, valueRows } from './claimValue.js';
+
+const SUPPORTS = 100;
+const CLAIMS = 50;
+/** Maximum number of bids among which the claim's rank is searched. */
+const PLACES = 100;
+/** A claim that expires within so many blocks has a warning. */
+const SOON_BLOCKS = 20_160;
+/** A name that is not UTF-8 has this character where bytes are not text. */
+const NOT_TEXT = '\ufffd';
+
+interface Shown {
+  readonly claim: ClaimAnswer;
+  /** The bytes of the name, if it is not text. */
+  readonly nameHex: string | undefined;
+  readonly supports: OrError<SupportsAnswer>;
+  /** The claims of a channel; null for other claims. */
+  readonly claims: OrError<{ readonly claims: readonly ClaimAnswer[] }> | null;
+  readonly bids: OrError<ListClaimsAnswer>;
+  readonly status: OrError<ClaimStatusAnswer>;
+  readonly outputs: OrError<FoundOutputs>;
+  readonly after: string | undefined;
+}
+
+async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Shown> {
+  const { claim_id: id, name } = claim;
+  const after = query.get('after') ?? undefined;
+  const asked = orNull(ask<ClaimStatusAnswer>('getclaimstatus', id));
+  const early = name.includes(NOT_TEXT) ? await asked : null;
+  const nameHex = early === null || isMissing(early) ? undefined : early.namehex;
+  const [supports, claims, bids, status, outputs] = await Promise.all([
+    orNull(ask<SupportsAnswer>('listsupports', id, SUPPORTS, ...(after === undefined ? [] : [after]))),
+    claim.value_type === 'channel'
+      ? orNull(
+          ask<{ claims: ClaimAnswer[] }>('searchclaims', {
+            channel_ids: [id],
+            order_by: ['release_time'],
+            limit: CLAIMS,
+          }),
+        )
+      : null,
+    orNull(
+      nameHex === undefined
+        ? ask<ListClaimsAnswer>('listclaims', name, PLACES)
+        : ask<ListClaimsAnswer>('listclaims', nameHex, PLACES, null, 'bid', null, true),
+    ),
+    asked,
+    orNull(outputsOf(ask, id, { txid: claim.txid, n: claim.nout })),
+  ]);
+  return { claim, nameHex, supports, claims, bids, status, outputs, after };
+}
+
+const isActiveAt = (
+  { is_waiting: isWaiting, activation_height: height }: ClaimAnswer,
+  tip: number,
+): boolean => isWaiting !== true && height <= tip;
+
+function State({ claim, tip }: { readonly claim: ClaimAnswer; readonly tip: number }) {
+  if (claim.is_waiting === true) return <Tag tone="warning">waits in the mempool</Tag>;
+  if (claim.is_controlling) return <Tag tone="good">holds the name</Tag>;
+  return isActiveAt(claim, tip) ? <Tag>bids</Tag> : <Tag tone="warning">pending</Tag>;
+}
+
+/** The channel that signed the claim, or that its value names without a valid signature. */
+function Signer({ claim: { signing_channel: channel, channel_id: named } }: { readonly claim: ClaimAnswer }) {
+  if (channel)
+    return (
+      <>
+        {' '}
+        in{' '}
+        <a href={claimLink(channel.claim_id)}>
+          <Title text={channel.name} />
+        </a>{' '}
+        <Tag tone="good">✓ signature valid</Tag>
+      </>
+    );
+  if (!named) return null;
+  return (
+    <>
+      {' '}
+      <Tag tone="warning">signature not valid</Tag> names the channel <ClaimId id={named} />
+    </>
+  );
+}
+
+function Head({
+  shown: { claim, nameHex },
+  context,
+}: {
+  readonly shown: Shown;
+  readonly context: PageContext;
+}) {
+  const { claim_id: id, name } = claim;
+  const { tip, taken, spacingSec } = context;
+  const warning = nameWarning(name);
+  const blocksLeft = claim.is_waiting === true ? Infinity : claim.expiration_height - tip.height;
+  return (
+    <>
+      <div class="lead">
+        <Pattern id={id} />
+        <div>
+          <h1>
+            <Title text={titleOf(claim.value) ?? name} />
+          </h1>
+          <Tag>{claim.value_type ?? 'not decoded'}</Tag> <State claim={claim} tip={tip.height} /> at{' '}
+          <Name name={name} hex={nameHex} />
+          <Signer claim={claim} />
+        </div>
+      </div>
+      {warning && <Notice tone="warning">{warning}</Notice>}
+      <TakenBack
+        blocks={takenFrom(taken, ({ claimId, formerClaimId }) => claimId === id || formerClaimId === id)}
+      />
+      {blocksLeft < SOON_BLOCKS && (
+        <Notice tone="warning">
+          It expires in {countText(blocksLeft, 'block')} ({blocksText(blocksLeft, spacingSec)}). Its owner
+          keeps it by an update.
+        </Notice>
+      )}
+      {claim.is_reposted_claim_gone && <Notice tone="warning">It reposts a claim that is gone.</Notice>}
+    </>
+  );
+}
+
+/** Rank, amounts and heights of the claim. */
+function bidRows({ claim, bids, nameHex }: Shown, context: PageContext): [string, ComponentChildren][] {
+  const { tip, nowSec } = context;
+  const isWaiting = claim.is_waiting === true;
+  const isActive = isActiveAt(claim, tip.height);
+  const place = isMissing(bids)
+    ? undefined
+    : bids.bids.find(({ claimId }) => claimId === claim.claim_id)?.bid;
+  const rank = place === undefined ? `below the first ${PLACES}` : placeText(place + 1);
+  const activation = claim.activation_height;
+  return [
+    [
+      'Place',
+      !isMissing(bids) && !isWaiting && (
+        <a href={nameLink(claim.name, nameHex)}>
+          {rank} of {countText(bids.claims, 'bid')}
+        </a>
+      ),
+    ],
+    ['Effective amount', <Amount lbc={claim.effective_amount} />],
+    ['Own amount', <Amount lbc={claim.amount} />],
+    ['Supports', <Amount lbc={claim.support_amount} />],
+    [
+      isActive ? 'Active since' : 'Becomes active',
+      isWaiting ? (
+        'not before its block'
+      ) : isActive ? (
+        <>
+          block <Block height={activation} />
+        </>
+      ) : (
+        `block ${integerText(activation)}`
+      ),
+    ],
+    ['Expires', !isWaiting && `block ${integerText(claim.expiration_height)}`],
+    ['Made', <Time sec={claim.creation_timestamp} now={nowSec} />],
+    ['Latest output', <Output txid={claim.txid} n={claim.nout} />],
+    ['Reposted', claim.reposted > 0 && countText(claim.reposted, 'time')],
+    ['Claims in the channel', claim.value_type === 'channel' && integerText(claim.claims_in_channel)],
+    ['Reposts', claim.reposted_claim_id && <ClaimId id={claim.reposted_claim_id} />],
+  ];
+}
+
+function ChannelClaims({
+  shown: { claim, claims },
+  nowSec,
+}: {
+  readonly shown: Shown;
+  readonly nowSec: number;
+}) {
+  if (claims === null) return null;
+  return (
+    <Section
+      title="Claims of the channel"
+      more={<a href={withQuery('/claims', { channel: claim.claim_id })}>All of them</a>}
+    >
+      {isMissing(claims) ? (
+        <Notice>{claims.message}</Notice>
+      ) : (
+        <ClaimTable
+          claims={claims.claims}
+          nowSec={nowSec}
+          caption="Claims that the channel signed"
+          empty="The channel has signed no claim."
+        />
+      )}
+    </Section>
+  );
+}
+
+function Contents({ claim, context }: { readonly claim: ClaimAnswer; readonly context: PageContext }) {
+  const { value, claim_id: id } = claim;
+  const description = textOf(partOf(value, 'description'));
+  return (
+    <>
+      <Section title="What it says">
+        <Picture value={value} context={context} path={claimLink(id)} />
+        {description && <LongText text={description} />}
+        <Tags value={value} />
+        <Facts rows={valueRows(value)} />
+      </Section>
+      <Section title="Addresses of it">
+        <Facts
+          rows={[
+            ['Claim id', <Copied text={id} />],
+            ['Short', <Copied text={claim.short_url} />],
+            ['Canonical', <Copied text={claim.canonical_url} />],
+            ['Permanent', <Copied text={claim.permanent_url} />],
+          ]}
+        />
+      </Section>
+    </>
+  );
+}
+
+export async function living(context: PageContext, claim: ClaimAnswer): Promise<PageResult> {
+  const shown = await read(context, claim);
+  const { after, status, outputs } = shown;
+  const description = textOf(partOf(claim.value, 'description'));
+  return {
+    title: shownLine(titleOf(claim.value) ?? claim.name, 100),
+    description: description ?? `A claim of the name ${claim.name} for ${amountText(claim.amount)} LBC.`,
+    topics: ['tip', 'mempool'],
+    isLively: true,
+    body: (
+      <>
+        <Head shown={shown} context={context} />
+        <Section title="On its name">
+          <Facts rows={bidRows(shown, context)} />
+        </Section>
+        <Contents claim={claim} context={context} />
+        <ChannelClaims shown={shown} nowSec={context.nowSec} />
+        <Supports supports={shown.supports} path={claimLink(claim.claim_id)} after={after} />
+        {after === undefined && <ClaimOutputs found={outputs} />}
+        <RawValue value={claim.value} hex={isMissing(status) ? undefined : status.value} />
+      </>
+    ),
+  };
+}
