@@ -6,7 +6,6 @@ import { isIPv4 } from 'node:net';
 import { addressPrefixesOf } from '../script/address.js';
 import type { ClaimRules } from '../claimtrie/types.js';
 import type { ValuePlace } from '../index/claims/claimValues.js';
-import { confirmedClaims } from '../index/waiting/waitingIndex.js';
 import type { HubService, HubStatus } from '../interfaces/hubService.js';
 import type { RpcServices } from '../interfaces/services.js';
 import type { ClaimSearch } from '../search/claimSearch.js';
@@ -15,10 +14,10 @@ import { hashToHex, type Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { AddressHistories } from './history/addressHistories.js';
 import type { AnsweredNote } from './link/answerNotes.js';
-import { BlockedClaims, type BlockingSource } from './claims/blockedClaims.js';
+import type { BlockingSource } from './claims/blockedClaims.js';
 import { BlockTxids } from './history/blockTxids.js';
 import { TipSnapshot } from './link/tipSnapshot.js';
-import { ClaimAnswers, type HubSearch } from './claims/claimAnswers.js';
+import type { HubSearch } from './claims/claimAnswers.js';
 import { HeaderService } from './history/headerService.js';
 import { HubPeers } from './protocol/hubPeers.js';
 import { HubCounters } from './link/hubCounters.js';
@@ -27,7 +26,7 @@ import type { HubServices } from './link/hubServices.js';
 import { HubStartError } from './thread/hubStartError.js';
 import { HubThread, type HubThreadSharing } from './thread/hubThread.js';
 import type { SearchNote } from './link/portMessages.js';
-import type { SharedClaimsStart } from './link/portMessages.js';
+import type { HubClaimsStart } from './link/portMessages.js';
 import { NODE_METHODS } from './methods/nodeMethodTable.js';
 import { StatusPort } from './session/statusPort.js';
 import { StatusCache } from './history/statusCache.js';
@@ -124,23 +123,13 @@ export class Hub implements HubService {
       headers: new HeaderService(reader),
       blockTxids: new BlockTxids(reader),
       histories: new AddressHistories(node, new StatusCache()),
-      claims: claims && this.claimAnswers(claims),
+      search: claims?.search ?? null,
       claimValues: (places) => claims?.index.valuesAt(places) ?? Promise.resolve([]),
       timesOf: (heights) => {
         const { active } = reader.chain.index;
         return heights.map((height) => reader.headers.timeSec(active.at(Math.min(height, active.height))));
       },
     };
-  }
-
-  private claimAnswers({ index, search }: NonNullable<HubDeps['claims']>): ClaimAnswers {
-    const { blockingChannels } = this.options;
-    const { active } = this.deps.node.chain.chain.index;
-    // Changes with each new block, and also if the chain returns to a former block.
-    const snapshot = (): string => `${active.tip} ${active.disconnects}`;
-    const blocked = blockingChannels.length > 0 ? new BlockedClaims(index, blockingChannels, snapshot) : null;
-    const shown = this.deps.node.shownClaims ?? confirmedClaims(index);
-    return new ClaimAnswers(shown, search, blocked);
   }
 
   private makeStatusPort(): StatusPort | null {
@@ -162,12 +151,12 @@ export class Hub implements HubService {
     );
   }
 
-  /** Data that the hub's thread reads directly; null if it must ask the node's thread. */
-  private sharing(): { readonly start: SharedClaimsStart; readonly sharing: HubThreadSharing } | null {
+  /** Data that the hub's thread reads directly; null without a claim index. */
+  private sharing(): { readonly start: HubClaimsStart; readonly sharing: HubThreadSharing } | null {
     const { node, claims } = this.deps;
-    const rows = claims && node.chain.chain.deps.store.share();
-    if (rows === null) return null;
-    const { rules, search, index } = claims!;
+    if (claims === null) return null;
+    const { rules, search, index } = claims;
+    const rows = node.chain.chain.deps.store.share();
     const snapshot = new TipSnapshot();
     const shared = search?.shared ?? null;
     const { blockingChannels } = this.options;

@@ -32,10 +32,11 @@ export interface FoundClaims {
 }
 
 /**
- * The search that the hub uses; `by` is the requesting client. An error for the client has one of the hub's codes as `code`.
+ * The search that the hub uses; `by` is the requesting client, and `weight` that of its turn. An error for the client has one
+ * of the hub's codes as `code`.
  */
 export interface HubSearch {
-  search(constraints: SearchConstraints, by: object): Promise<FoundClaims>;
+  search(constraints: SearchConstraints, by: object, weight: number): Promise<FoundClaims>;
 }
 
 const CODE_OF: Readonly<Record<NonNullable<ResolvedUrl['failure']>['kind'], RowErrorCode>> = {
@@ -138,7 +139,7 @@ export class ClaimAnswers {
       if (named === null || (await this.blocked?.of(found!))) return null;
       wanted = { ...others, channel_id: hashToHex(named.claimId) };
     }
-    const found = await turn.outside(() => searched(searcher, wanted, by));
+    const found = await turn.outside(() => searched(searcher, wanted, by, turn.weight));
     const { total, blocked } = found;
     const notes = new OutputNotes();
     const page = await this.pageOf(found);
@@ -245,16 +246,17 @@ function addResolved(notes: OutputNotes, found: ResolvedUrl, named: ReadonlyMap<
 }
 
 /** An error of the search that has a code is passed on to the client. */
-async function searched(
+export async function searched(
   searcher: HubSearch,
   constraints: SearchConstraints,
   by: object,
+  weight: number,
 ): Promise<FoundClaims> {
   try {
-    return await searcher.search(constraints, by);
+    return await searcher.search(constraints, by, weight);
   } catch (error) {
     const code = (error as { code?: unknown } | null)?.code;
-    if (!(error instanceof Error) || typeof code !== 'number') throw error;
+    if (!(error instanceof Error) || typeof code !== 'number' || error instanceof HubError) throw error;
     throw new HubError(code, error.message, true);
   }
 }

@@ -1,5 +1,5 @@
 /** Services with which the hub's thread answers requests. */
-import type { ClaimSource } from './claimSource.js';
+import type { ClaimSource } from './hubClaims.js';
 import type { HubFacts } from '../protocol/hubFacts.js';
 import type { HubPeers } from '../protocol/hubPeers.js';
 import type { HubRpcStub } from './hubRpcStub.js';

@@ -8,9 +8,10 @@ import type { Bytes } from '../../util/bytes.js';
 import { Callee, type RunningCall } from '../../threads/callee.js';
 import { Pieces, type AnswerItem, type CallItem } from '../../threads/protocol.js';
 import type { Batches } from '../../threads/batches.js';
-import type { ClaimAnswers } from '../claims/claimAnswers.js';
+import { searched } from '../claims/claimAnswers.js';
 import { valueOf } from './crossingValues.js';
-import { HUB_ERROR, HubError } from '../protocol/hubError.js';
+import { HubError, internalError } from '../protocol/hubError.js';
+import { ChainHold } from '../../chain/chainHold.js';
 import type { HubServices } from './hubServices.js';
 import { StreamedJson } from '../protocol/hubClient.js';
 import type { NodeCall, NodeMethod } from '../methods/method.js';
@@ -66,10 +67,12 @@ export class HubRpcServer {
   private readonly clients = new Map<number, Client>();
   private readonly callee: Callee<number>;
   private readonly handlers: Handlers;
+  private readonly hold: ChainHold;
 
   constructor(deps: HubRpcServerDeps) {
     this.deps = deps;
-    this.handlers = handlersOf(deps);
+    this.hold = new ChainHold((task) => deps.hub.node.chain.chain.exclusively(task));
+    this.handlers = handlersOf(deps, this.hold);
     this.callee = new Callee((item, transfer) => deps.batches.add(item, transfer));
   }
 
@@ -94,8 +97,14 @@ export class HubRpcServer {
     for (const call of client?.calls ?? []) call.cancel();
   }
 
+  /** Chain changes may continue after a `hold`. */
+  unhold(): void {
+    this.hold.end();
+  }
+
   /** Cancels everything. */
   close(): void {
+    this.hold.close();
     for (const number of [...this.clients.keys()]) this.left(number);
   }
 
@@ -138,17 +147,45 @@ export class HubRpcServer {
 
 type Last = (usedMs: number) => AnswerItem<number>;
 
-function handlersOf({ hub, methods }: HubRpcServerDeps): Handlers {
-  const claims = (): ClaimAnswers => {
-    if (hub.claims === null) throw new HubError(HUB_ERROR.internal, 'the node keeps no claim index', true);
-    return hub.claims;
-  };
+/** Reads until the rows did not change meanwhile. */
+async function atOneCommit<T>(
+  store: { readonly commits: number },
+  read: () => Promise<T>,
+): Promise<{ readonly commits: number; readonly found: T }> {
+  for (;;) {
+    const { commits } = store;
+    const found = await read();
+    if (store.commits === commits) return { commits, found };
+  }
+}
+
+function handlersOf({ hub, methods }: HubRpcServerDeps, hold: ChainHold): Handlers {
+  const { store } = hub.node.chain.chain.deps;
   return {
     tip: () => null,
     statuses: ({ turn }, _client, keys) => hub.histories.statuses([...unpackKeys(keys)], turn),
-    resolve: ({ turn }, _client, urls) => claims().resolve(urls, turn),
-    search: ({ turn }, client, constraints) => claims().search(constraints, turn, client),
-    claim: (_call, _client, claimId) => claims().byId(claimId),
+    rows: async (_call, _client, keys) => {
+      // The array of the store has holes for missing rows, which `map` would skip.
+      const { commits, found } = await atOneCommit(store, () => store.getMany(keys));
+      return { commits, values: packValues(Array.from(found, (value) => value ?? null)) };
+    },
+    rowRange: async (_call, _client, range) => {
+      const { commits, found } = await atOneCommit(store, () => store.getRange(range));
+      return {
+        commits,
+        keys: found.map(([key]) => key),
+        values: packValues(found.map(([, value]) => value)),
+      };
+    },
+    hold: async ({ turn }) => {
+      await turn.outside(() => hold.begin());
+      return null;
+    },
+    search: ({ turn }, client, constraints) => {
+      const { search } = hub;
+      if (search === null) throw internalError();
+      return turn.outside(() => searched(search, constraints, client, turn.weight));
+    },
     values: async (_call, _client, places) => packValues(await hub.claimValues(unpackPlaces(places))),
     times: (_call, _client, heights) => hub.timesOf(heights),
     headers: (call, _client, start, count, checkpoint): Pieces =>

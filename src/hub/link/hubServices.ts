@@ -4,7 +4,7 @@ import type { RpcServices } from '../../interfaces/services.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { AddressHistories } from '../history/addressHistories.js';
 import type { BlockTxids } from '../history/blockTxids.js';
-import type { ClaimAnswers } from '../claims/claimAnswers.js';
+import type { HubSearch } from '../claims/claimAnswers.js';
 import type { HeaderService } from '../history/headerService.js';
 
 export interface HubServices {
@@ -12,8 +12,8 @@ export interface HubServices {
   readonly headers: HeaderService;
   readonly blockTxids: BlockTxids;
   readonly histories: AddressHistories;
-  /** Null if there is not a claim index. */
-  readonly claims: ClaimAnswers | null;
+  /** Null without a claim search. */
+  readonly search: HubSearch | null;
   /** Values in the order of `places`; null if a block was pruned. */
   readonly claimValues: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
   /** Times of blocks by height. */

@@ -1,11 +1,18 @@
 /** All operations that the hub's thread calls in the node's thread. */
 import type { PackedPlaces, PackedValues } from '../../search/follow/followerMessages.js';
-import type { FoundOutputs } from '../claims/foundOutputs.js';
+import type { RowRange } from '../../store/rows/rows.js';
+import type { FoundClaims, SearchConstraints } from '../claims/claimAnswers.js';
 
 /** First chunk of a headers result: the number of headers, and the proof if one was requested. */
 export interface HeadersStart {
   readonly count: number;
   readonly proof: { readonly branch: readonly string[]; readonly root: string } | null;
+}
+
+/** Rows, and the commit at which all of them were read. */
+export interface RowsAnswer {
+  readonly commits: number;
+  readonly values: PackedValues;
 }
 
 /** Operations that return one value. */
@@ -14,12 +21,13 @@ export interface ValueOperations {
   tip(): null;
   /** The statuses of scripts by their packed keys, in their order. */
   statuses(keys: Uint8Array): readonly (string | null)[];
-  /** Rows for URLs. */
-  resolve(urls: readonly string[]): FoundOutputs;
-  /** Rows of a page; null if `channel` does not resolve. */
-  search(constraints: Readonly<Record<string, unknown>>): FoundOutputs | null;
-  /** `claimId` as printed. */
-  claim(claimId: string): FoundOutputs;
+  /** Rows of the store by their keys. A missing row has no value. */
+  rows(keys: readonly string[]): RowsAnswer;
+  rowRange(range: RowRange): RowsAnswer & { readonly keys: readonly string[] };
+  /** Blocks chain changes until the item `unhold`. */
+  hold(): null;
+  /** A page of a search that the hub's thread cannot run itself. */
+  search(constraints: SearchConstraints): FoundClaims;
   /** Values of claims, by the positions of their outputs. */
   values(places: PackedPlaces): PackedValues;
   /** Times of blocks by height. */

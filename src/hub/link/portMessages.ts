@@ -61,6 +61,8 @@ export type ToNode =
   /** Answers to `HubOrders`. */
   | AnswerItem
   | readonly ['left', client: number]
+  /** Ends what the operation `hold` began. */
+  | readonly ['unhold']
   /** Scripts that clients are now subscribed to, and scripts without subscribers. */
   | readonly ['wanted', Uint8Array]
   | readonly ['unwanted', Uint8Array]
@@ -87,9 +89,10 @@ export type ToHub =
   | readonly ['waiting', WaitingTransaction]
   | readonly ['waitingGone', txid: string];
 
-/** Data with which the hub's thread reads rows directly. */
-export interface SharedClaimsStart {
-  readonly rows: SharedRowsId;
+/** Data with which the hub's thread answers queries about claims. */
+export interface HubClaimsStart {
+  /** Null if only the node's thread can read rows. */
+  readonly rows: SharedRowsId | null;
   readonly rules: ClaimRules;
   /** Memory of a `TipSnapshot`. */
   readonly snapshot: SharedArrayBuffer;
@@ -111,8 +114,8 @@ export interface HubThreadStart {
   /** Methods that the node's thread runs. */
   readonly nodeMethods: readonly MethodShape[];
   readonly counters: SharedArrayBuffer;
-  /** Null if all queries about claims go to the node's thread. */
-  readonly claims: SharedClaimsStart | null;
+  /** Null without a claim index. */
+  readonly claims: HubClaimsStart | null;
 }
 
 /** Concatenated script keys in a buffer of their own. */

@@ -15,13 +15,15 @@ const TIP = 2;
 const DISCONNECTS = 3;
 const LOGS_SEARCHES = 4;
 const WAITING = 5;
+const SYNCED = 6;
+const STAGED = 7;
 /** Words of numbers; the hash of the tip follows. */
-const NUMBERS = 6;
-/** In place of a commit number: rows that other threads can read do not belong to a snapshot. */
+const NUMBERS = 8;
+/** In place of a commit number, while the other numbers change. */
 const NONE = -1n;
 
 export interface TipState {
-  /** See `RowStore.commits`; null while staged rows can only be read by the node's thread, or the claim index is behind. */
+  /** See `RowStore.commits`. Null while the snapshot is being written. */
   readonly commits: number | null;
   readonly height: number;
   /** Id of the block at the tip. */
@@ -50,6 +52,24 @@ export class TipSnapshot {
     for (let at = 0; at < HASH_BYTES; at += CELL_BYTES)
       this.put(NUMBERS + at / CELL_BYTES, words.getBigInt64(at, true));
     this.put(COMMITS, commits === null ? NONE : BigInt(commits));
+  }
+
+  /** Whether the claim index is at the tip. */
+  get isSynced(): boolean {
+    return this.number(SYNCED) === 1;
+  }
+
+  set isSynced(isSynced: boolean) {
+    this.put(SYNCED, isSynced ? 1n : 0n);
+  }
+
+  /** Whether there are staged rows, which only the node's thread can read. */
+  get hasStaged(): boolean {
+    return this.number(STAGED) === 1;
+  }
+
+  set hasStaged(hasStaged: boolean) {
+    this.put(STAGED, hasStaged ? 1n : 0n);
   }
 
   /** Whether lines of the category `search` are logged. */
@@ -111,6 +131,7 @@ export function updateSnapshot(
 ): void {
   const { store } = chain.deps;
   const { height, tip, disconnects } = chain.index.active;
-  const commits = isSynced && !store.mustFlush ? store.commits : null;
-  snapshot.set({ commits, height, tip, disconnects }, headers.hash(tip));
+  snapshot.isSynced = isSynced;
+  snapshot.hasStaged = store.mustFlush;
+  snapshot.set({ commits: store.commits, height, tip, disconnects }, headers.hash(tip));
 }

@@ -31,18 +31,18 @@ export const CLAIM_METHODS: readonly HubMethod[] = [
   {
     name: 'blockchain.claimtrie.resolve',
     spread: true,
-    async run({ client, turn, hub }, urls) {
+    async run({ turn, hub }, urls) {
       if (urls.length > MAX_URLS) throw badRequest(`too many urls in request: ${urls.length}`);
       // The reference fails for values that are not strings.
       if (!urls.every((url): url is string => typeof url === 'string')) throw internalError();
-      return messageOf(await hub.claims.resolve(client, turn, urls));
+      return messageOf(await hub.claims.resolve(turn, urls));
     },
   },
   {
     name: 'blockchain.claimtrie.getclaimbyid',
     params: ['claim_id'],
-    async run({ client, turn, hub }, [claimId]) {
-      return messageOf(await hub.claims.claim(client, turn, claimIdOf(claimId)));
+    async run({ hub }, [claimId]) {
+      return messageOf(await hub.claims.claim(claimIdOf(claimId)));
     },
   },
   {

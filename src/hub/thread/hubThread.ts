@@ -192,6 +192,8 @@ export class HubThread implements TouchedSessions {
         return server.receive(item);
       case 'left':
         return server.left(item[1]);
+      case 'unhold':
+        return server.unhold();
       case 'wanted':
         for (const key of unpackKeys(item[1])) this.wanted.add(key);
         return;

@@ -3,7 +3,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { AnswerNotes } from '../link/answerNotes.js';
 import { Batches } from '../../threads/batches.js';
-import { askedClaims, type ClaimSource } from '../link/claimSource.js';
 import { HubCounters } from '../link/hubCounters.js';
 import { HubPeers } from '../protocol/hubPeers.js';
 import type { HubMethod } from '../methods/method.js';
@@ -20,7 +19,7 @@ import {
   type ToNode,
 } from '../link/portMessages.js';
 import { Sessions } from '../session/sessions.js';
-import { SharedClaims } from '../link/sharedClaims.js';
+import { HubClaims, NO_CLAIMS } from '../link/hubClaims.js';
 import { TipHeader } from '../protocol/tipHeader.js';
 import { ClientQueue } from '../../scheduler/clientQueue.js';
 import { UnknownConstraints } from '../methods/unknownConstraints.js';
@@ -61,16 +60,14 @@ function sendNotes(): void {
   searched = [];
 }
 
-const asked = askedClaims(node);
-const shared =
+const claims =
   start.claims &&
-  new SharedClaims(start.claims, asked, {
+  new HubClaims(start.claims, {
     node,
     counters,
     say: (item) => batches.add(item),
     searched: (tookMs, timedOut) => searched.push([tookMs, timedOut]),
   });
-const claims: ClaimSource = shared ?? asked;
 
 const nodeMethods = start.nodeMethods.map((shape): HubMethod => ({
   ...shape,
@@ -97,7 +94,7 @@ const sessions = new Sessions(
       peers,
       tip,
       node,
-      claims,
+      claims: claims ?? NO_CLAIMS,
       warn,
       unknownConstraints: new UnknownConstraints(warn),
     },
@@ -118,7 +115,7 @@ const sessions = new Sessions(
 const noting = setInterval(() => {
   sendNotes();
   sessions.measure();
-  shared?.measure();
+  claims?.measure();
 }, NOTE_MS);
 
 async function tell(touched: Uint8Array): Promise<void> {
@@ -133,7 +130,7 @@ async function tell(touched: Uint8Array): Promise<void> {
 async function close(): Promise<void> {
   clearInterval(noting);
   await sessions.close();
-  await shared?.close();
+  await claims?.close();
 }
 
 const orders: HubOrders = {
@@ -142,7 +139,7 @@ const orders: HubOrders = {
     if (!isThere) peers.remove(name);
     else if (peers.add(name)) void sessions.tell();
   },
-  release: () => shared?.release() ?? Promise.resolve(),
+  release: () => claims?.release() ?? Promise.resolve(),
   tell,
   close,
 };
@@ -170,11 +167,11 @@ function take(item: ToHub): void {
     case 'cancel':
       return callee.receive(item);
     case 'followed':
-      return shared?.followed(item[1]);
+      return claims?.followed(item[1]);
     case 'waiting':
-      return shared?.waits(item[1]);
+      return claims?.waits(item[1]);
     case 'waitingGone':
-      return shared?.waitsNoMore(item[1]);
+      return claims?.waitsNoMore(item[1]);
     default:
       return node.receive(item);
   }

@@ -3,6 +3,7 @@
  * and blocks chain changes on request. It ends with the thread.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { ChainHold } from '../../chain/chainHold.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { ValuePlace } from '../../index/claims/claimValues.js';
 import type { SharedRowsId } from '../../store/cache/sharedRows.js';
@@ -67,7 +68,7 @@ export class FollowerLine {
   private soonMs = -Infinity;
   private readonly owed = new Set<FollowerDeed>();
   private owing: NodeJS.Timeout | null = null;
-  private unhold: (() => void) | null = null;
+  private readonly hold: ChainHold;
   private isEnded = false;
 
   constructor(options: FollowerLineOptions, onStatus: (status: FollowerStatus) => void) {
@@ -75,6 +76,7 @@ export class FollowerLine {
     this.options = options;
     this.onStatus = onStatus;
     this.teller = new ChainTeller(chain, index, toldBlocks);
+    this.hold = new ChainHold((task) => chain.exclusively(task));
     const talk = new MessageChannel();
     const facts = new MessageChannel();
     this.port = talk.port1;
@@ -108,7 +110,7 @@ export class FollowerLine {
       values: async (places) => packValues(await values(unpackPlaces(places))),
       facts: ({ tip, heights }) => heights.map((height) => chain.factsAt(tip, height)),
       release,
-      hold: () => this.hold(),
+      hold: () => this.hold.begin(),
     };
   }
 
@@ -164,7 +166,7 @@ export class FollowerLine {
   private take(item: FollowerItem): void {
     switch (item[0]) {
       case 'unhold':
-        return this.letGo();
+        return this.hold.end();
       case 'status':
         return this.onStatus(item[1]);
       case 'log':
@@ -178,31 +180,11 @@ export class FollowerLine {
     else logger[level](text);
   }
 
-  /** Resolves when chain changes are blocked, until `letGo`. */
-  private hold(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const held = this.options.chain.exclusively(
-        () =>
-          new Promise<void>((unhold) => {
-            if (this.isEnded) return unhold();
-            this.unhold = unhold;
-            resolve();
-          }),
-      );
-      held.catch(reject);
-    });
-  }
-
-  private letGo(): void {
-    this.unhold?.();
-    this.unhold = null;
-  }
-
   private endAll(): void {
     if (this.isEnded) return;
     this.isEnded = true;
     if (this.owing !== null) clearTimeout(this.owing);
-    this.letGo();
+    this.hold.close();
     this.link.end(new Error('the follower has ended'));
   }
 }

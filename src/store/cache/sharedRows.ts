@@ -12,7 +12,7 @@ import { findCorruptTable } from '../leveldb/databaseCheck.js';
 import { DatabaseCorruptionError } from '../leveldb/levelDb.js';
 import { inOrder, mergeRows } from '../rows/mergeLayers.js';
 import { changesOf } from '../rows/rowRecords.js';
-import type { RowRange, RowReader } from '../rows/rows.js';
+import { walkInSteps, type RowRange, type RowReader } from '../rows/rows.js';
 
 /** Data with which another thread opens the rows of a store. */
 export interface SharedRowsId {
@@ -80,18 +80,8 @@ export class SharedRows implements RowReader {
     return mergeRows(range, inOrder(own, range), lower);
   }
 
-  async *range(range: RowRange): AsyncGenerator<[string, Bytes]> {
-    let { gte, lt } = range;
-    for (let left = range.limit ?? Infinity; left > 0;) {
-      const limit = Math.min(left, WALK_ROWS);
-      const rows = await this.getRange({ ...range, gte, lt, limit });
-      yield* rows;
-      if (rows.length < limit) return;
-      left -= rows.length;
-      const [last] = rows.at(-1)!;
-      if (range.reverse) lt = last;
-      else gte = `${last}\0`;
-    }
+  range(range: RowRange): AsyncGenerator<[string, Bytes]> {
+    return walkInSteps(this, range, WALK_ROWS);
   }
 
   /** Runs a read. On corruption it searches the corrupt file, which the error of a range read does not name. */

@@ -68,6 +68,25 @@ export async function collectRows(
   return collected;
 }
 
+/** A walk over a range by calls of `getRange` for `stepRows` rows each. */
+export async function* walkInSteps(
+  rows: Pick<RowReader, 'getRange'>,
+  range: RowRange,
+  stepRows: number,
+): AsyncGenerator<[key: string, value: Bytes]> {
+  let { gte, lt } = range;
+  for (let left = range.limit ?? Infinity; left > 0;) {
+    const limit = Math.min(left, stepRows);
+    const found = await rows.getRange({ ...range, gte, lt, limit });
+    yield* found;
+    if (found.length < limit) return;
+    left -= found.length;
+    const [last] = found.at(-1)!;
+    if (range.reverse) lt = last;
+    else gte = `${last}\0`;
+  }
+}
+
 /** The smallest key above all keys that start with `prefix`, which must not be all 0xff. */
 export function prefixEnd(prefix: string): string {
   let end = prefix.length;

@@ -16,6 +16,9 @@ import { stringifyJson, type JsonOut } from '../../../../src/util/json/jsonWrite
 
 const KEYS = ['a'.repeat(16), '\xff'.repeat(16)];
 
+/** A chain without rows that changes nothing. */
+const CHAIN = { chain: { deps: { store: { commits: 0 } }, exclusively: (task: () => unknown) => task() } };
+
 /** Both sides in one thread; what crosses is cloned, as between threads. */
 class Pair {
   readonly port: HubRpcStub;
@@ -49,7 +52,7 @@ class Pair {
       return Promise.resolve(keys.map(() => null));
     };
     this.server = new HubRpcServer({
-      hub: { histories: { statuses }, claims: null } as unknown as HubServices,
+      hub: { histories: { statuses }, search: null, node: { chain: CHAIN } } as unknown as HubServices,
       methods: new Map(methods.map((method) => [method.name, method])),
       batches: new Batches<ToHub>(toHub, () => undefined),
       failed: (error, method) => this.failures.push([method, (error as Error).message]),
@@ -171,8 +174,9 @@ describe('HubRpcStub', () => {
     expect(await failureOf('none')).toMatchObject({ code: 1, message: 'nothing', isHonest: true });
     expect(await failureOf('broken')).toBeInstanceOf(NodeFailure);
     expect(pair.failures).toEqual([['broken', 'broken']]);
-    const resolving = pair.port.call(pair.client, await pair.turn(), 'resolve', ['a']);
-    await expect(resolving).rejects.toBeInstanceOf(HubError);
+    // A node without a claim search.
+    const searching = pair.port.call(pair.client, await pair.turn(), 'search', {});
+    await expect(searching).rejects.toBeInstanceOf(HubError);
     expect(pair.failures).toHaveLength(1);
   });
 });

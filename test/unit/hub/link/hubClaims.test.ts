@@ -4,15 +4,19 @@ import { join } from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { TipSnapshot, updateSnapshot } from '../../../../src/hub/link/tipSnapshot.js';
-import { ClaimAnswers } from '../../../../src/hub/claims/claimAnswers.js';
-import type { ClaimSource } from '../../../../src/hub/link/claimSource.js';
+import { ClaimAnswers, type HubSearch } from '../../../../src/hub/claims/claimAnswers.js';
 import { messageOf, type FoundOutputs } from '../../../../src/hub/claims/foundOutputs.js';
 import { HubCounters } from '../../../../src/hub/link/hubCounters.js';
 import type { HubClient } from '../../../../src/hub/protocol/hubClient.js';
-import type { HubRpcStub } from '../../../../src/hub/link/hubRpcStub.js';
-import type { ToNode } from '../../../../src/hub/link/portMessages.js';
-import { SharedClaims } from '../../../../src/hub/link/sharedClaims.js';
+import type { ToHub, ToNode } from '../../../../src/hub/link/portMessages.js';
+import { HubClaims } from '../../../../src/hub/link/hubClaims.js';
+import { HubRpcServer } from '../../../../src/hub/link/hubRpcServer.js';
+import { HubRpcStub } from '../../../../src/hub/link/hubRpcStub.js';
+import type { HubServices } from '../../../../src/hub/link/hubServices.js';
+import { Batches } from '../../../../src/threads/batches.js';
+import type { AnswerItem } from '../../../../src/threads/protocol.js';
 import { ClientQueue, type Turn } from '../../../../src/scheduler/clientQueue.js';
+import { ClaimIndexNotReadyError } from '../../../../src/index/claims/claimIndexQueries.js';
 import { confirmedClaims } from '../../../../src/index/waiting/waitingIndex.js';
 import { loadNative } from '../../../../src/native/binding.js';
 import { followedChain } from '../../../../src/node/services/claimSearch.js';
@@ -20,59 +24,89 @@ import { regtestParams } from '../../../../src/params/regtest.js';
 import { addressPrefixesOf } from '../../../../src/script/address.js';
 import { SearchFollower } from '../../../../src/search/follow/follower.js';
 import type { FollowerStatus } from '../../../../src/search/follow/followerStatus.js';
-import {
-  packValues,
-  unpackPlaces,
-  type PackedPlaces,
-} from '../../../../src/search/follow/followerMessages.js';
+import { SearchError } from '../../../../src/search/query/searchError.js';
 import { SqliteIndexWriter } from '../../../../src/search/sqlite/sqliteIndexWriter.js';
 import { loadSqlite } from '../../../../src/sqlite/sqliteProvider.js';
-import { hashToHex, type Bytes } from '../../../../src/util/bytes.js';
+import { hashFromHex, hashToHex } from '../../../../src/util/bytes.js';
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { ClaimIndexRun } from '../../../support/claimIndexRun.js';
 
 const CLIENT = { number: 1, hasLeft: false } as HubClient;
 const NOTHING: FoundOutputs = { claims: [], notes: [], total: 0 };
 
-/** Both sides of the hub's answers about claims, in one thread. */
+/** Both sides of the hub's answers about claims, in one thread; what crosses is cloned. */
 class Sides {
   readonly run: ClaimIndexRun;
   readonly moment = new TipSnapshot();
-  readonly shared: SharedClaims;
+  readonly shared: HubClaims;
   /** What was asked of the node. */
   readonly asked: string[] = [];
   readonly said: ToNode[] = [];
   private readonly turns = new ClientQueue();
+  private isSynced = true;
+  /** Called before a call reaches the node. */
+  beforeCall: (operation: string) => Promise<void> = () => Promise.resolve();
 
-  constructor(run: ClaimIndexRun, path: string | null = null, blockingChannels: readonly Bytes[] = []) {
+  constructor(
+    run: ClaimIndexRun,
+    {
+      path = null,
+      isShared = true,
+      search = null,
+    }: { path?: string | null; isShared?: boolean; search?: HubSearch | null } = {},
+  ) {
     this.run = run;
-    const { chain, store, claims } = run.chain.opened;
+    const { chain, store, claims, reader } = run.chain.opened;
     this.note();
     for (const name of ['blockConnected', 'blockDisconnected'] as const)
       chain.events.on(name, () => this.note());
-    const rows = store.share()!;
     const lists = { blocking: [], filtering: [] };
     const start = {
-      rows,
+      rows: isShared ? store.share()! : null,
       rules: claims.rules,
       snapshot: this.moment.memory,
-      blockingChannels,
+      blockingChannels: [],
       search: path === null ? null : { path, lists, readers: 1 },
       addressPrefixes: addressPrefixesOf(regtestParams),
     };
-    const ask = <T>(name: string, value: T) => {
-      this.asked.push(name);
-      return Promise.resolve(value);
+    const toHub = new Batches<ToHub>(
+      {
+        postMessage: (items) => {
+          for (const item of structuredClone(items) as readonly ToHub[])
+            node.receive(item as AnswerItem<number>);
+        },
+      },
+      () => undefined,
+    );
+    const server = new HubRpcServer({
+      hub: {
+        node: { chain: reader },
+        search,
+        claimValues: (places) => this.index.valuesAt(places),
+      } as Partial<HubServices> as HubServices,
+      methods: new Map(),
+      batches: toHub,
+      failed: (error) => expect.unreachable(String(error)),
+    });
+    const receive = async (item: ToNode): Promise<void> => {
+      if (item[0] === 'call') {
+        this.asked.push(item[2]);
+        await this.beforeCall(item[2]);
+        this.note(this.isSynced);
+      }
+      if (item[0] === 'call' || item[0] === 'more' || item[0] === 'cancel') server.receive(item);
+      else if (item[0] === 'unhold') server.unhold();
+      else this.said.push(item);
     };
-    const elsewhere: ClaimSource = {
-      resolve: () => ask('resolve', NOTHING),
-      claim: () => ask('claim', NOTHING),
-      search: () => ask('search', null),
-    };
-    this.shared = new SharedClaims(start, elsewhere, {
-      node: { call: (...args: unknown[]) => this.call(args[2], args[3]) } as unknown as HubRpcStub,
+    const toNode = new Batches<ToNode>(
+      { postMessage: (items) => (structuredClone(items) as ToNode[]).forEach((item) => void receive(item)) },
+      () => undefined,
+    );
+    const node = new HubRpcStub(toNode, this.turns);
+    this.shared = new HubClaims(start, {
+      node,
       counters: new HubCounters(),
-      say: (item) => this.said.push(item),
+      say: (item) => toNode.add(item),
       searched: () => undefined,
     });
   }
@@ -82,13 +116,8 @@ class Sides {
   }
 
   note(isSynced = true): void {
+    this.isSynced = isSynced;
     updateSnapshot(this.moment, this.run.chain.opened.reader, isSynced);
-  }
-
-  private async call(operation: unknown, argument: unknown): Promise<unknown> {
-    this.asked.push(String(operation));
-    if (operation !== 'values') return null;
-    return packValues(await this.index.valuesAt(unpackPlaces(argument as PackedPlaces)));
   }
 
   turn(): Promise<Turn> {
@@ -97,7 +126,7 @@ class Sides {
 
   async resolve(urls: readonly string[]): Promise<string> {
     const turn = await this.turn();
-    return messageOf(await this.shared.resolve(CLIENT, turn, urls).finally(() => turn.leave()));
+    return messageOf(await this.shared.resolve(turn, urls).finally(() => turn.leave()));
   }
 }
 
@@ -125,9 +154,12 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     return { urls: [...urls, 'a', '@c', '@c/x', 'nobody', '@nobody/x', '%'], ids: ids.map(hashToHex) };
   }
 
-  it('are those of the node, over blocks, flushes and reorganisations', async () => {
+  it.each([
+    ['by shared memory', true],
+    ['by calls of the node', false],
+  ])('are those of the node, over blocks, flushes and reorganisations, %s', async (_name, isShared) => {
     const run = await begin(31);
-    const sides = new Sides(run);
+    const sides = new Sides(run, { isShared });
     const own = new ClaimAnswers(confirmedClaims(sides.index), null);
     const depths = [9, 3, 1];
     let rows = 0;
@@ -140,17 +172,20 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
       const turn = await sides.turn();
       expect(await sides.resolve(urls)).toBe(messageOf(await own.resolve(urls, turn)));
       for (const id of [...ids, '00'.repeat(20)])
-        expect(messageOf(await sides.shared.claim(CLIENT, turn, id))).toBe(messageOf(await own.byId(id)));
+        expect(messageOf(await sides.shared.claim(id))).toBe(messageOf(await own.byId(id)));
       turn.leave();
     }
     expect(rows).toBeGreaterThan(50);
-    expect(sides.asked).toEqual([]);
+    expect(new Set(sides.asked)).toEqual(new Set(isShared ? [] : ['rows', 'rowRange']));
   });
 
-  it('are of one tip while blocks come and go', async () => {
+  it.each([
+    ['by shared memory', true],
+    ['by calls of the node', false],
+  ])('are of one tip while blocks come and go, %s', async (_name, isShared) => {
     const run = await begin(32);
     for (let n = 0; n < 20; n++) await run.mine(6);
-    const sides = new Sides(run);
+    const sides = new Sides(run, { isShared });
     const own = new ClaimAnswers(confirmedClaims(sides.index), null);
     const { chain } = run.chain.opened;
     // As many as are assembled in one go.
@@ -182,18 +217,79 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     turn.leave();
   });
 
-  it('are asked of the node where the chain is not where it was told to be, or the index is behind', async () => {
+  it('are refused while the index is behind', async () => {
     const run = await begin(33);
     for (let n = 0; n < 10; n++) await run.mine(6);
     const sides = new Sides(run);
     sides.note(false);
-    expect(await sides.resolve(['a'])).toBe(messageOf(NOTHING));
-    // It asked where the chain stands first, each time that it started over.
-    expect(sides.asked).toEqual(['tip', 'tip', 'tip', 'resolve']);
+    await expect(sides.resolve(['a'])).rejects.toBeInstanceOf(ClaimIndexNotReadyError);
     sides.note();
-    sides.asked.length = 0;
     expect(await sides.resolve(['a'])).not.toBe(messageOf(NOTHING));
     expect(sides.asked).toEqual([]);
+  });
+
+  it('hold the chain for one read where it changes during each', async () => {
+    const run = await begin(36);
+    for (let n = 0; n < 10; n++) await run.mine(6);
+    const { chain } = run.chain.opened;
+    const sides = new Sides(run, { isShared: false });
+    const { urls } = await everything(run);
+    // A block is disconnected before each read. While the chain is held, the change waits for the end of the answer.
+    const waiting: Promise<unknown>[] = [];
+    let isHeld = false;
+    sides.beforeCall = async (operation) => {
+      isHeld ||= operation === 'hold';
+      if (operation !== 'rows') return;
+      const change = chain.invalidateBlock(chain.index.active.tip);
+      if (isHeld) waiting.push(change);
+      else await change;
+    };
+    const answer = await sides.resolve(urls.slice(0, 5));
+    sides.beforeCall = () => Promise.resolve();
+    expect(sides.asked.filter((operation) => operation === 'hold')).toHaveLength(1);
+    await Promise.all(waiting);
+    expect(waiting.length).toBeGreaterThan(0);
+    expect(answer).not.toBe(messageOf(NOTHING));
+  });
+
+  it('read staged rows by the node', async () => {
+    const run = await begin(37);
+    for (let n = 0; n < 10; n++) await run.mine(6);
+    const sides = new Sides(run);
+    const { urls } = await everything(run);
+    const answer = await sides.resolve(urls);
+    expect(sides.asked).toEqual([]);
+    sides.moment.hasStaged = true;
+    // The call updates the snapshot, so that only the first read is of staged rows.
+    expect(await sides.resolve(urls)).toBe(answer);
+    expect(sides.asked).toHaveLength(1);
+  });
+
+  it('search by the node where this thread cannot, and show what is found', async () => {
+    const run = await begin(38);
+    for (let n = 0; n < 10; n++) await run.mine(6);
+    const { ids } = await everything(run);
+    const rows = ids.slice(0, 3).map(hashFromHex);
+    const wanted: unknown[] = [];
+    const search: HubSearch = {
+      search: (constraints) => {
+        wanted.push(constraints);
+        if (constraints['text'] === 'bad') throw new SearchError('bad-request', 'no such text');
+        return Promise.resolve({ rows, total: 7, blocked: [] });
+      },
+    };
+    const sides = new Sides(run, { search });
+    const turn = await sides.turn();
+    const found = await sides.shared.search(CLIENT, turn, { limit: 3 });
+    expect(found!.total).toBe(7);
+    const alone = new ClaimAnswers(confirmedClaims(sides.index), search);
+    expect(messageOf(found!)).toBe(messageOf((await alone.search({ limit: 3 }, turn, CLIENT))!));
+    expect(wanted).toEqual([{ limit: 3 }, { limit: 3 }]);
+    await expect(sides.shared.search(CLIENT, turn, { text: 'bad' })).rejects.toMatchObject({
+      code: 1,
+      message: 'no such text',
+    });
+    turn.leave();
   });
 
   it('find what a search index has, in threads of their own, once it is reported', async () => {
@@ -202,7 +298,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     const path = join(folder, 'search.sqlite');
     const prefixes = addressPrefixesOf(regtestParams);
     const writer = new SqliteIndexWriter(await loadSqlite(), { path, chain: 'chain', prefixes });
-    const sides = new Sides(run, path);
+    const sides = new Sides(run, { path });
     made.push(sides.shared);
     const follower = new SearchFollower(
       sides.index,

@@ -1,10 +1,8 @@
 /**
- * Answers queries about claims in the hub's thread: rows are read from the memory shared with the node, and searches run in
- * threads of their own. If that fails, because the chain changes too fast or rows cannot be read, the node's thread is
- * asked.
+ * Answers queries about claims in the hub's thread. Rows come from memory shared with the node, or from the node's thread
+ * (`linkedRows.ts`). Searches run in threads of their own, or in the node's thread for an index that this thread cannot read.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClaimRules } from '../../claimtrie/types.js';
 import { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
 import type { ValuePlace } from '../../index/claims/claimValues.js';
 import { WaitingClaims } from '../../index/waiting/waitingClaims.js';
@@ -18,23 +16,38 @@ import type { FollowerStatus } from '../../search/follow/followerStatus.js';
 import { packPlaces, unpackValues } from '../../search/follow/followerMessages.js';
 import { SqliteSearchers, type SearchersSetup } from '../../search/sqlite/sqliteSearchers.js';
 import { RemoteStatus } from '../../search/follow/remoteStatus.js';
-import { SharedRows } from '../../store/cache/sharedRows.js';
+import { SharedRows, type SharedRowsId } from '../../store/cache/sharedRows.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import { BlockedClaims } from '../claims/blockedClaims.js';
 import { TipSnapshot } from './tipSnapshot.js';
-import { ClaimAnswers, type SearchConstraints } from '../claims/claimAnswers.js';
-import type { ClaimSource } from './claimSource.js';
+import { ClaimAnswers, type HubSearch, type SearchConstraints } from '../claims/claimAnswers.js';
 import type { FoundOutputs } from '../claims/foundOutputs.js';
-import { HubError } from '../protocol/hubError.js';
+import { HUB_ERROR, HubError } from '../protocol/hubError.js';
 import type { HubCounters } from './hubCounters.js';
 import type { HubClient } from '../protocol/hubClient.js';
-import { ClientLeft, type HubRpcStub } from './hubRpcStub.js';
+import type { Asking, HubRpcStub } from './hubRpcStub.js';
+import { LinkedRows } from './linkedRows.js';
 import { PacedRows } from './pacedRows.js';
-import type { SharedClaimsStart, ToNode } from './portMessages.js';
+import type { HubClaimsStart, ToNode } from './portMessages.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-export interface SharedClaimsDeps {
+/** The source of answers about claims. See `ClaimAnswers`. */
+export interface ClaimSource {
+  resolve(turn: Turn, urls: readonly string[]): Promise<FoundOutputs>;
+  /** `claimId` as printed. */
+  claim(claimId: string): Promise<FoundOutputs>;
+  search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<FoundOutputs | null>;
+}
+
+const refuse = (): never => {
+  throw new HubError(HUB_ERROR.internal, 'the node keeps no claim index', true);
+};
+
+/** The source of a hub without a claim index. */
+export const NO_CLAIMS: ClaimSource = { resolve: refuse, claim: refuse, search: refuse };
+
+export interface HubClaimsDeps {
   readonly node: HubRpcStub;
   readonly counters: HubCounters;
   readonly say: (item: ToNode) => void;
@@ -54,10 +67,9 @@ interface Searching {
   readonly waiting: WaitingSearch;
 }
 
-export class SharedClaims implements ClaimSource {
-  private readonly deps: SharedClaimsDeps;
-  private readonly elsewhere: ClaimSource;
-  private readonly rows: SharedRows;
+export class HubClaims implements ClaimSource {
+  private readonly deps: HubClaimsDeps;
+  private readonly rows: LinkedRows;
   private readonly chain: TipSnapshot;
   private readonly searching: Searching | null;
   private readonly answers: ClaimAnswers;
@@ -66,40 +78,32 @@ export class SharedClaims implements ClaimSource {
   private waitingChanges = 0;
   private listeners: { readonly changes: number; readonly wake: () => void }[] = [];
 
-  /** `elsewhere` sends the query to the node's thread. */
-  constructor(start: SharedClaimsStart, elsewhere: ClaimSource, deps: SharedClaimsDeps) {
+  constructor(start: HubClaimsStart, deps: HubClaimsDeps) {
     this.deps = deps;
-    this.elsewhere = elsewhere;
-    this.rows = new SharedRows(start.rows);
     this.chain = new TipSnapshot(start.snapshot);
-    const index = this.queries(start.rules);
+    this.rows = this.linkedRows(start.rows);
+    const index = this.queries(start);
     const channels = start.blockingChannels.map((id) => Buffer.from(id));
     const blocked =
       channels.length > 0 ? new BlockedClaims(index, channels, () => this.snapshotName()) : null;
     const shown = new WaitingClaimIndex(index, this.waiting);
     this.searching = start.search && this.searchingWith(index, shown, start.search, start.addressPrefixes);
-    this.answers = new ClaimAnswers(shown, this.searching?.search ?? null, blocked);
+    this.answers = new ClaimAnswers(shown, this.searching?.search ?? this.nodeSearch(), blocked);
   }
 
-  resolve(client: HubClient, turn: Turn, urls: readonly string[]): Promise<FoundOutputs> {
-    return this.here(
-      () => this.answers.resolve(urls, turn),
-      () => this.elsewhere.resolve(client, turn, urls),
-    );
+  async resolve(turn: Turn, urls: readonly string[]): Promise<FoundOutputs> {
+    await this.heard();
+    return this.answers.resolve(urls, turn);
   }
 
-  claim(client: HubClient, turn: Turn, claimId: string): Promise<FoundOutputs> {
-    return this.here(
-      () => this.answers.byId(claimId),
-      () => this.elsewhere.claim(client, turn, claimId),
-    );
+  async claim(claimId: string): Promise<FoundOutputs> {
+    await this.heard();
+    return this.answers.byId(claimId);
   }
 
-  search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<FoundOutputs | null> {
-    const ask = (): Promise<FoundOutputs | null> => this.elsewhere.search(client, turn, constraints);
-    return this.searching === null
-      ? ask()
-      : this.here(() => this.answers.search(constraints, turn, client), ask);
+  async search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<FoundOutputs | null> {
+    await this.heard();
+    return this.answers.search(constraints, turn, client);
   }
 
   /** Sets the status of the claim index's follower. */
@@ -153,22 +157,33 @@ export class SharedClaims implements ClaimSource {
     this.deps.counters.set('searchesWaiting', waiting);
   }
 
-  /** Runs a query here. On an internal failure it asks the node's thread, which reports the failure if it occurs there too. */
-  private async here<T>(answer: () => Promise<T>, ask: () => Promise<T>): Promise<T> {
-    try {
-      await this.heard();
-      return await answer();
-    } catch (error) {
-      if (error instanceof HubError || error instanceof ClientLeft) throw error;
-      this.deps.say(['log', 'debug', `claims are asked of the node: ${(error as Error).message}`]);
-      return ask();
-    }
+  private linkedRows(id: SharedRowsId | null): LinkedRows {
+    const { chain } = this;
+    const { node, say } = this.deps;
+    return new LinkedRows({
+      shared: id && new SharedRows(id),
+      hasStaged: () => chain.hasStaged,
+      node: {
+        rows: (keys) => node.call(NOBODY, { weight: 1 }, 'rows', keys),
+        rowRange: (range) => node.call(NOBODY, { weight: 1 }, 'rowRange', range),
+      },
+      failed: (why) => say(['log', 'debug', `rows are asked of the node: ${why}`]),
+    });
   }
 
-  private queries(rules: ClaimRules): ClaimIndexQueries {
+  /** The search of the node's thread. */
+  private nodeSearch(): HubSearch {
+    const { node } = this.deps;
+    return {
+      search: (constraints, by, weight) => node.call(by as Asking, { weight }, 'search', constraints),
+    };
+  }
+
+  private queries({ rules, rows: id }: HubClaimsStart): ClaimIndexQueries {
     const { chain } = this;
     return new ClaimIndexQueries({
-      rows: new PacedRows(this.rows),
+      // Only reads of shared memory take this thread's time.
+      rows: id === null ? this.rows : new PacedRows(this.rows),
       rules,
       // A newer state ends the snapshot.
       active: {
@@ -183,10 +198,10 @@ export class SharedClaims implements ClaimSource {
         },
       },
       snapshot: () => this.begin(),
-      status: () => ({ synced: true, height: chain.get().height }),
+      status: () => ({ synced: chain.isSynced, height: chain.get().height }),
       values: (places) => this.values(places),
       sizeOnDisk: () => Promise.reject(new Error('the hub asks for no sizes')),
-      exclusively: () => Promise.reject(new Error('the chain moves too fast')),
+      exclusively: (task) => this.exclusively(task),
     });
   }
 
@@ -196,10 +211,10 @@ export class SharedClaims implements ClaimSource {
   }
 
   private look(): (() => boolean) | null {
-    const { rows } = this;
-    const { commits } = this.chain.get();
-    if (commits === null || rows.commits !== commits) return null;
-    return () => rows.commits === commits;
+    const { rows, chain } = this;
+    const { commits } = chain.get();
+    if (commits === null || !rows.isAt(commits)) return null;
+    return () => rows.isAt(commits) && chain.get().commits === commits;
   }
 
   private begin(): (() => boolean) | Promise<(() => boolean) | null> {
@@ -214,6 +229,16 @@ export class SharedClaims implements ClaimSource {
     // Every response of the node includes the tip.
     await this.deps.node.call(NOBODY, { weight: 1 }, 'tip');
     return this.look();
+  }
+
+  private async exclusively<T>(task: () => Promise<T>): Promise<T> {
+    const { node, say } = this.deps;
+    await node.call(NOBODY, { weight: 1 }, 'hold');
+    try {
+      return await task();
+    } finally {
+      say(['unhold']);
+    }
   }
 
   /** A string that changes with the chain. */
