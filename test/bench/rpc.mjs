@@ -6,12 +6,12 @@
 //   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout] [--batch 500]
 //     [--connections 8] [--back 0] [--supportdelay proportional] [--large 1000]
 //   npm run bench:rpc -- <file.dat or file.dat.gz> --esplora [--rows '/tx/:txid']
-//   npm run bench:rpc -- --crowded [--seconds 3] [--turns 3] [--warmup 3] [--rows getvalueforname] [--compat lbrycrd]
+//   npm run bench:rpc -- --crowded [--cached] [--seconds 3] [--turns 3] [--warmup 3] [--rows getvalueforname] [--compat lbrycrd]
 //
 // With --esplora the paths of -esplora are asked turn by turn with the methods that tell the same, of one node: first as they
 // are, then with -rpccache=0.
 // With --crowded the chain is made on the spot: names with thousands of claims, and a claim with thousands of supports. One
-// connection asks, and our node keeps no answers.
+// connection asks, and our node keeps no answers, but with --cached.
 // With --back the same is asked again after so many empty blocks were put on top.
 import { spawn } from 'node:child_process';
 import {
@@ -23,7 +23,7 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -53,6 +53,8 @@ const warmupSeconds = Number(option('warmup', 3));
 const connections = Number(option('connections', isCrowded ? 1 : 8));
 const batchSize = Number(option('batch', 500));
 const back = Number(option('back', 0));
+/** Undefined for the default of the node. */
+const cacheMb = args.includes('--cached') ? undefined : '0';
 const supportDelay = option('supportdelay', 'proportional');
 const wanted = option('rows', '').split(',').filter(Boolean);
 const reference = process.env.LBRYCRDD;
@@ -139,6 +141,44 @@ async function call(server, method, params = []) {
   const { result, error } = await answer.json();
   if (error) throw new Error(`${method}: ${error.message}`);
   return result;
+}
+
+/**
+ * One connection that sends a request at once and reads the answer, with little work of this process in the time of the call.
+ * Answers must have a Content-Length, or chunks.
+ */
+async function openConnection({ port }) {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  const head = `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic ${btoa(AUTH)}\r\nContent-Type: application/json\r\n`;
+  return {
+    ask: (body) =>
+      new Promise((resolve, reject) => {
+        const request = Buffer.from(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+        let missing = null;
+        const finish = (error) => {
+          socket.off('data', take);
+          socket.off('close', closed);
+          if (error === undefined) resolve();
+          else reject(error);
+        };
+        const closed = () => finish(new Error('the server closed the connection'));
+        const take = (part) => {
+          if (missing === null) {
+            const text = part.toString('latin1', 0, 1024);
+            const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+            missing = length === undefined ? NaN : text.indexOf('\r\n\r\n') + 4 + Number(length);
+          }
+          if (Number.isNaN(missing)) {
+            if (part.toString('latin1', Math.max(0, part.length - 5)) === '0\r\n\r\n') finish();
+          } else if ((missing -= part.length) <= 0) finish();
+        };
+        socket.on('data', take);
+        socket.on('close', closed);
+        socket.write(request);
+      }),
+    close: () => socket.destroy(),
+  };
 }
 
 /** Processor time that a process has taken, in seconds: the sum of its threads, to the nanosecond. */
@@ -300,6 +340,7 @@ async function firstCalls(title, rows, prepare) {
   const theirs = servers.length > 1;
   line('', 'ms', 'CPU ms', ...(theirs ? ['lbrycrd ms', 'CPU ms', 'ratio', 'ratio CPU'] : []));
   for (const { name, bodies, theirs = bodies } of rows) {
+    const connected = await Promise.all(servers.map(openConnection));
     const results = servers.map(() => ({ ms: [], cpuMs: [] }));
     for (let n = 0; n < FIRST_CALLS; n++) {
       await prepare();
@@ -314,11 +355,12 @@ async function firstCalls(title, rows, prepare) {
         const asked = i === 0 ? bodies : theirs;
         const cpu = cpuSeconds(server.child.pid);
         const since = performance.now();
-        await (await post(server, asked[n % asked.length])).arrayBuffer();
+        await connected[i].ask(asked[n % asked.length]);
         results[i].ms.push(performance.now() - since);
         results[i].cpuMs.push((cpuSeconds(server.child.pid) - cpu) * 1000);
       }
     }
+    for (const connection of connected) connection.close();
     const [own, other] = results.map(({ ms, cpuMs }) => [Math.min(...ms), median(cpuMs)]);
     const ratios = other ? own.map((value, i) => (value / other[i]).toFixed(2)) : [];
     line(name, ...own.map(shown), ...(other ?? []).map(shown), ...ratios);
@@ -332,7 +374,12 @@ async function compareCrowded() {
   const stage = await makeCrowdedNames((method, params) => call(ours, method, params));
   await ours.stop();
   for (const server of servers.slice(1)) await server.load(blockFiles());
-  await ours.start(['-rpccache=0', '-txindex', '-spendindex', `-compat=${option('compat', 'documented')}`]);
+  await ours.start([
+    ...(cacheMb === undefined ? [] : [`-rpccache=${cacheMb}`]),
+    '-txindex',
+    '-spendindex',
+    `-compat=${option('compat', 'documented')}`,
+  ]);
   for (const server of servers.slice(1)) await server.start();
   const { crowd, supported, many, supportedId } = stage;
   const rows = [

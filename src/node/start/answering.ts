@@ -132,6 +132,10 @@ export class Answering {
     this.metrics?.follow(reader, mempool);
     this.chainReader = reader;
     this.explorer?.follow(reader);
+    chain.events.on('tipChanged', ({ initialDownload }) => {
+      // Everything else that a block brings about comes first.
+      if (!initialDownload) setImmediate(() => void this.dispatcher.readAhead());
+    });
   }
 
   /** The servers were opened first, but close before the chain does: no call may find it closed. */

@@ -156,6 +156,11 @@ export class AnswerCache {
     return text;
   }
 
+  /** Whether the result of such a call is cached; does not count as a use. */
+  has({ source, key, marks }: CacheableCall): boolean {
+    return this.bySource[source].find(key, marks) !== undefined;
+  }
+
   /** Caches the result of a call, unless it is too long or the state has changed during the call. */
   keep({ source, key, marks, maxChars }: CacheableCall, text: string): void {
     if (text.length > maxChars) return;

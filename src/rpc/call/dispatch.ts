@@ -5,6 +5,7 @@
  * generator. The syntax of a batch is checked as a whole; then it is read, run and written one element at a time, so that
  * neither all requests nor all responses are in memory at once.
  */
+import { setImmediate } from 'node:timers/promises';
 import { AssertionError } from '../../util/assert.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
@@ -32,6 +33,7 @@ import {
 } from './envelope.js';
 import { RPC_ERROR, RpcError, rpcError } from '../declare/errors.js';
 import { callMethod } from './callMethod.js';
+import { RecentCalls } from './recentCalls.js';
 import type { Profile, RpcContext, RpcMethod } from '../declare/method.js';
 import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from './requestText.js';
 import type { RpcServices } from '../../interfaces/services.js';
@@ -146,6 +148,8 @@ export class RpcDispatcher {
   private readonly options: RpcDispatcherOptions;
   private readonly deps: RpcDispatcherDeps;
   private warmupStatus: string | null = 'RPC server started';
+  private readonly recent = new RecentCalls();
+  private readingAhead: Promise<void> | null = null;
 
   constructor(options: RpcDispatcherOptions, deps: RpcDispatcherDeps) {
     this.options = options;
@@ -332,13 +336,48 @@ export class RpcDispatcher {
     const { answers } = this.deps;
     const known = answers?.callOf(method, origin.profile, request.params) ?? null;
     const text = known === null ? undefined : answers?.find(known);
-    if (text !== undefined) return rawJson(text);
+    if (known !== null && text !== undefined) {
+      this.recent.touch(known.key);
+      return rawJson(text);
+    }
     const ctx = new CallContext(origin, this.deps, this.options.deprecated);
+    if (answers === undefined || known === null) return callMethod(method, ctx, request.params);
+    const began = performance.now();
+    const keep = (settled: JsonOut): JsonOut => {
+      const kept = keepAnswer(answers, known, settled);
+      const { profile } = origin;
+      if (answers.has(known))
+        this.recent.note(known.key, { method, profile, params: request.params }, performance.now() - began);
+      return kept;
+    };
     const result = callMethod(method, ctx, request.params);
-    if (answers === undefined || known === null) return result;
-    return isPromise(result)
-      ? result.then((settled) => keepAnswer(answers, known, settled))
-      : keepAnswer(answers, known, result);
+    return isPromise(result) ? result.then(keep) : keep(result);
+  }
+
+  /**
+   * Makes recent calls again after a block, so that their results are cached. Never rejects; a run that is under way goes on with
+   * the state that it finds.
+   */
+  readAhead(): Promise<void> {
+    this.readingAhead ??= this.callAgain().finally(() => (this.readingAhead = null));
+    return this.readingAhead;
+  }
+
+  private async callAgain(): Promise<void> {
+    const { answers } = this.deps;
+    if (answers === undefined || this.recent.size === 0) return;
+    for (const [key, { method, profile, params }] of this.recent.nextBlock()) {
+      await setImmediate();
+      const known = answers.callOf(method, profile, params);
+      if (known === null || answers.has(known)) continue;
+      const ctx = new CallContext(backgroundOrigin(profile), this.deps, this.options.deprecated);
+      try {
+        keepAnswer(answers, known, await callMethod(method, ctx, params));
+      } catch {
+        // The next caller gets the error.
+        this.recent.forget(key);
+      }
+    }
   }
 
   /** The reference returns -1 with the text of any exception; here a bug is an internal error instead. */
@@ -350,6 +389,13 @@ export class RpcDispatcher {
       error instanceof AssertionError || error instanceof TypeError || error instanceof ReferenceError;
     return rpcError(isBug ? RPC_ERROR.INTERNAL_ERROR : RPC_ERROR.MISC_ERROR, message);
   }
+}
+
+const NEVER = new AbortController().signal;
+
+/** The origin of a call that no client made. */
+function backgroundOrigin(profile: Profile): RpcOrigin {
+  return { profile, walletName: undefined, user: '', gone: NEVER, signal: NEVER };
 }
 
 /** Caches a small result; returns the text to be written. */

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { txid, type Transaction } from '../../../../src/primitives/transaction.js';
 import { AnswerCache, type StateMarks } from '../../../../src/rpc/call/answerCache.js';
 import { RpcDispatcher } from '../../../../src/rpc/call/dispatch.js';
+import { RPC_ERROR, rpcError } from '../../../../src/rpc/declare/errors.js';
 import { defineMethod, type RpcMethod } from '../../../../src/rpc/declare/method.js';
 import { METHODS } from '../../../../src/rpc/declare/methodTable.js';
 import type { RpcServices } from '../../../../src/interfaces/services.js';
@@ -184,6 +185,43 @@ describe('a dispatcher that keeps answers', () => {
     }
   });
 
+  it('makes slow calls again after a block, while callers make them, and forgets those that fail', async () => {
+    const { cache, state } = cacheOf();
+    const runs: string[] = [];
+    const slow = defineMethod({
+      name: 'askslowly',
+      category: 'hidden',
+      follows: 'chain',
+      summary: 'Asks.',
+      params: [{ name: 'word', type: 'string', required: true, description: 'A word' }],
+      result: t.any('the word'),
+      run: (_ctx, { word }) => {
+        runs.push(word);
+        for (const until = performance.now() + 1; performance.now() < until;);
+        if (word === 'failing' && state.tip > START.tip) throw rpcError(RPC_ERROR.MISC_ERROR, 'no more');
+        return word === 'long' ? 'x'.repeat(50_000) : state.tip;
+      },
+    });
+    const { kept } = dispatchers(testServices(), cache, [slow]);
+    const ask = async (word: string): Promise<string | null> =>
+      (await send(kept, `{"id":1,"method":"askslowly","params":["${word}"]}`)).text;
+    for (const word of ['a', 'b', 'long', 'failing']) await ask(word);
+    state.tip++;
+    runs.length = 0;
+    await kept.readAhead();
+    // The latest is the first. The answer of "long" is not cached.
+    expect(runs).toEqual(['failing', 'b', 'a']);
+    expect(await ask('a')).toBe(`{"result":${state.tip},"error":null,"id":1}\n`);
+    expect(runs).toHaveLength(3);
+    for (const left of [['b', 'a'], ['a'], ['a'], []]) {
+      state.tip++;
+      runs.length = 0;
+      await kept.readAhead();
+      expect(runs).toEqual(left);
+      if (left.length === 2) await ask('a');
+    }
+  });
+
   it('does not keep errors', async () => {
     const { cache } = cacheOf();
     const { kept } = dispatchers(testServices(), cache, []);
@@ -256,6 +294,7 @@ describe('kept answers over a life of blocks, transactions and reorganisations',
       // A block like one that was taken back would be that very block.
       chain.timeSec += 60;
       await steps[random(steps.length)]!();
+      if (round % 2 === 1) await kept.readAhead();
       const blocks = [...hashes(), ...stale];
       const calls: [string, unknown[]][] = [
         ...blocks.flatMap((hash): [string, unknown[]][] => [
