@@ -191,11 +191,10 @@ function parseCall(
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const [usage] = methodHelp(declaration).split('\n\nOptions:');
-    const problem = error.message === '' ? '' : `${error.message}\n`;
     return {
       kind: 'wrong',
       exitCode: EXIT_USAGE,
-      text: `${problem}${usage!.slice(usage!.indexOf('Usage:'))}`,
+      text: `${error.message}\n\n${usage!.slice(usage!.indexOf('Usage:'))}`,
     };
   }
 }

@@ -3,7 +3,9 @@
  * Options may be abbreviated if unambiguous. Source: the grammar of docopt 0.6.2, which lbrynet uses for its commands.
  */
 
-/** The arguments do not match. The message has the reason if one is known. */
+import { suggestion } from '../../util/nearest.js';
+
+/** The arguments do not match. The message has the reason, which docopt gives for few of them. */
 export class UsageError extends Error {}
 
 interface OptionRow {
@@ -56,7 +58,7 @@ export class UsagePattern {
   match(argv: readonly string[]): UsageValues {
     const tokens = this.readTokens([...argv]);
     const { isMatch, left, found } = this.matchPart(this.root, tokens, []);
-    if (!isMatch || left.length > 0) throw new UsageError('');
+    if (!isMatch || left.length > 0) throw new UsageError(this.reason(tokens, left));
     const values = new Map<string, string | boolean | readonly string[] | null>();
     for (const leaf of leaves(this.root)) {
       const isFlag = leaf.kind === 'option' && !leaf.takesValue;
@@ -64,6 +66,36 @@ export class UsagePattern {
     }
     for (const [name, value] of found) values.set(name, value);
     return values;
+  }
+
+  /** Why the arguments do not match: the first unknown option, else what is missing, else what is left. */
+  private reason(tokens: readonly Token[], left: readonly Token[]): string {
+    const names = leaves(this.root).map(({ name }) => name);
+    const accepted = names.filter((name) => name.startsWith('--'));
+    const unknown = tokens.find(({ name }) => name !== null && !accepted.includes(name))?.name;
+    if (unknown && names.includes(`<${unknown.slice(2)}>`))
+      return `The value of <${unknown.slice(2)}> is given without '${unknown}'.`;
+    if (unknown) return noOption(unknown, accepted);
+    const missing = this.missing(this.root, tokens);
+    if (missing !== null) return `Missing: ${missing}.`;
+    const [rest] = left;
+    return rest === undefined || rest.name === null
+      ? `There is no place for '${String(rest?.value)}'.`
+      : `${rest.name} is given more than once, or beside an option that excludes it.`;
+  }
+
+  /** The first required part without a value, as the usage shows it; null if there is none. */
+  private missing(pattern: Pattern, tokens: readonly Token[]): string | null {
+    if (pattern.kind === 'optional' || this.matchPart(pattern, tokens, []).isMatch) return null;
+    if ('name' in pattern) return pattern.name;
+    if (pattern.kind === 'either') return pattern.parts.map((part) => leaves(part)[0]!.name).join(' or ');
+    let so: Match = { isMatch: true, left: tokens, found: [] };
+    for (const part of pattern.parts) {
+      const next = this.matchPart(part, so.left, so.found);
+      if (!next.isMatch) return this.missing(part, so.left);
+      so = next;
+    }
+    return null;
   }
 
   private addOption(option: OptionRow): void {
@@ -124,10 +156,17 @@ export class UsagePattern {
       const word = words[0]!;
       if (word === '--') return [...tokens, ...words.map((value) => ({ name: null, value }))];
       if (word.startsWith('--')) tokens.push(this.readOption(words));
-      else if (word.startsWith('-') && word !== '-') throw new UsageError('');
+      else if (word.startsWith('-') && word !== '-') throw new UsageError(this.noShortOption(word));
       else tokens.push({ name: null, value: words.shift()! });
     }
     return tokens;
+  }
+
+  private noShortOption(word: string): string {
+    return noOption(
+      word,
+      this.options.map(({ name }) => name),
+    );
   }
 
   private readOption(words: string[]): Token {
@@ -221,6 +260,9 @@ export class UsagePattern {
     }
   }
 }
+
+const noOption = (word: string, known: readonly string[]): string =>
+  `There is no option '${word}'.${suggestion(word, known, (near) => `'${near}'`)}`;
 
 function leaves(pattern: Pattern): (Pattern & { readonly name: string })[] {
   return 'name' in pattern ? [pattern] : pattern.parts.flatMap(leaves);

@@ -37,6 +37,22 @@ describe('a usage line', () => {
       expect(() => match(usage, ...words), usage).toThrow(UsageError);
   });
 
+  it('says why words do not fit', () => {
+    for (const [usage, words, reason] of [
+      ['[--a | --b]', ['--a', '--b'], '--b is given more than once, or beside an option that excludes it.'],
+      ['[--a=<a>]', ['--a=1', '--a=2'], '--a is given more than once, or beside an option that excludes it.'],
+      ['<x> <y>', ['1'], 'Missing: <y>.'],
+      ['(<x> | --x=<x>) [--y]', ['--y'], 'Missing: <x> or --x.'],
+      ['<x>... [--y]', [], 'Missing: <x>.'],
+      ['<x>', ['1', '2'], "There is no place for '2'."],
+      ['[--page=<page>]', ['--pgae=1'], "There is no option '--pgae'. Did you mean '--page'?"],
+      ['[<x>]', ['--x=1'], "The value of <x> is given without '--x'."],
+      ['[--a]', ['-a'], "There is no option '-a'. Did you mean '--a'?"],
+      ['<x>', ['--y'], "There is no option '--y'."],
+    ] as const)
+      expect(() => match(usage, ...words), usage).toThrow(new UsageError(reason));
+  });
+
   it('says what is wrong with an option', () => {
     expect(() => match('[--a=<a>]', '--a')).toThrow('--a requires argument');
     expect(() => match('[--flag]', '--flag=1')).toThrow('--flag must not have an argument');
