@@ -57,7 +57,10 @@ describe('-esplora', () => {
   };
 
   beforeAll(async () => {
-    node = await startRegtest({ args: ['-esplora', `-esploraorigin=${PAGE}`, '-fallbackfee=0.0002'] });
+    const more = process.env['LBCNODE_ESPLORA_ARGS']?.split(' ') ?? [];
+    node = await startRegtest({
+      args: ['-esplora', `-esploraorigin=${PAGE}`, '-fallbackfee=0.0002', ...more],
+    });
     base = `http://127.0.0.1:${node.rpcPort}`;
     address = await node.rpc('getnewaddress');
     other = await node.rpc('getnewaddress');
@@ -67,8 +70,50 @@ describe('-esplora', () => {
   });
   afterAll(() => node.stop());
 
+  it('answers the pages of a block like its transactions, again and after a reorganisation', async () => {
+    const outputs: Record<string, number> = {};
+    for (let n = 0; n < 27; n++) outputs[await node.rpc<string>('getnewaddress')] = 0.1;
+    const parent = await node.rpc<string>('sendmany', ['', outputs]);
+    await mine();
+    const { vout } = await node.rpc<{ vout: { n: number; value: number }[] }>('getrawtransaction', [
+      parent,
+      true,
+    ]);
+    for (const { n } of vout.filter(({ value }) => value === 0.1)) {
+      const raw = await node.rpc<string>('createrawtransaction', [
+        [{ txid: parent, vout: n }],
+        { [other]: 0.0999 },
+      ]);
+      const { hex } = await node.rpc<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+      await node.rpc('sendrawtransaction', [hex]);
+    }
+    await mine();
+    const full = tip;
+    const pages = async (): Promise<Tx[]> => [
+      ...(await json<Tx[]>(`/api/block/${full}/txs`)),
+      ...(await json<Tx[]>(`/api/block/${full}/txs/25`)),
+    ];
+    const first = await pages();
+    expect(first).toHaveLength(28);
+    expect(first.slice(1).every(({ fee, vin }) => fee > 0 && vin[0]!.prevout!.value === 10_000_000)).toBe(
+      true,
+    );
+    expect(await pages()).toEqual(first);
+    const txids = await json<string[]>(`/api/block/${full}/txids`);
+    expect(txids).toEqual(first.map(({ txid }) => txid));
+    for (const [n, tx] of first.entries()) {
+      if (n % 10 <= 1) expect(await json(`/api/tx/${tx.txid}`)).toEqual(tx);
+    }
+    await node.rpc('invalidateblock', [full]);
+    const stale = await pages();
+    expect(stale.map(({ status }) => status.confirmed)).not.toContain(true);
+    expect(stale.map(({ txid }) => txid)).toEqual(txids);
+    await node.rpc('reconsiderblock', [full]);
+    expect(await pages()).toEqual(first);
+  });
+
   it('turns on the indexes that it needs', async () => {
-    const synced = { synced: true, best_block_height: BLOCKS + 1 };
+    const synced = { synced: true, best_block_height: await node.rpc('getblockcount') };
     expect(await node.rpc('getindexinfo')).toMatchObject({
       txindex: synced,
       addressindex: synced,

@@ -14,6 +14,8 @@ import type { LoadedBlock } from './loadedBlock.js';
 
 /** Bytes of the first read for a transaction: most are smaller. */
 const FIRST_READ_BYTES = 4096;
+/** Bytes of the second read from the page cache, for a transaction with many outputs: to wake a thread takes longer. */
+const SECOND_READ_BYTES = 65_536;
 /** The sizes of further reads; no transaction is larger than the last one. */
 const MORE_BYTES = [4096, 131_072, 8_000_000];
 /** Number of leading bytes of a wtxid that are stored. */
@@ -73,6 +75,7 @@ export function positionInBlock({ parsed }: Pick<LoadedBlock, 'parsed'>, wanted:
 export class StoredTransactions {
   private readonly chain: Chain;
   private readonly scratch = Buffer.allocUnsafe(FIRST_READ_BYTES);
+  private largeScratch: Buffer | null = null;
 
   constructor(chain: Chain) {
     this.chain = chain;
@@ -83,10 +86,18 @@ export class StoredTransactions {
    * such transaction. Throws `BlockFileError` when the block is damaged or its file is missing.
    */
   read(id: number, wanted: WantedTransaction): StoredTransaction | Promise<StoredTransaction | null> {
-    const position = this.chain.index.headers.dataPosition(id);
-    const got = this.chain.deps.files.readNow(position, wanted.offset, this.scratch);
-    const found = got === 0 ? null : scan(this.scratch.subarray(0, got), true);
+    const found = this.cached(id, wanted.offset, this.scratch) ?? this.largeCached(id, wanted.offset);
     return found !== null && isIt(found, wanted) ? found : this.readSlowly(id, wanted);
+  }
+
+  /** What begins at the offset, as far as the page cache has it and `scratch` can hold it. */
+  private cached(id: number, offset: number, scratch: Buffer): StoredTransaction | null {
+    const got = this.chain.deps.files.readNow(this.chain.index.headers.dataPosition(id), offset, scratch);
+    return got === 0 ? null : scan(scratch.subarray(0, got), true);
+  }
+
+  private largeCached(id: number, offset: number): StoredTransaction | null {
+    return this.cached(id, offset, (this.largeScratch ??= Buffer.allocUnsafeSlow(SECOND_READ_BYTES)));
   }
 
   /**
@@ -94,12 +105,9 @@ export class StoredTransactions {
    * Throws `BlockFileError` as `read` does.
    */
   async readAt(id: number, offset: number, txidStart: Bytes): Promise<StoredTransaction | null> {
-    const { files } = this.chain.deps;
     const fits = ({ txid }: StoredTransaction): boolean =>
       equalBytes(txid.subarray(0, txidStart.length), txidStart);
-    const position = this.chain.index.headers.dataPosition(id);
-    const got = files.readNow(position, offset, this.scratch);
-    const first = got === 0 ? null : scan(this.scratch.subarray(0, got), true);
+    const first = this.cached(id, offset, this.scratch) ?? this.largeCached(id, offset);
     if (first !== null && fits(first)) return first;
     const block = await this.chain.readBlock(id);
     for (let n = 0; n < block.parsed.txCount; n++) {

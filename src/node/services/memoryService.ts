@@ -16,6 +16,14 @@ export interface MemoryServiceDeps {
   /** Null until the chain is open. */
   readonly opened: () => Pick<OpenedChain, 'chain' | 'store'> | null;
   readonly answers: () => AnswerCache | null;
+  /** Null without `-esplora`. */
+  readonly esplora: () => CacheSize | null;
+}
+
+/** A cache with a bound. */
+export interface CacheSize {
+  readonly sizeBytes: number;
+  readonly maxBytes: number;
 }
 
 export function memoryService(deps: MemoryServiceDeps): MemoryService {
@@ -26,7 +34,13 @@ export function memoryService(deps: MemoryServiceDeps): MemoryService {
   };
 }
 
-async function caches({ loaded, services, opened, answers }: MemoryServiceDeps): Promise<CacheUsage[]> {
+async function caches({
+  loaded,
+  services,
+  opened,
+  answers,
+  esplora,
+}: MemoryServiceDeps): Promise<CacheUsage[]> {
   const { dbCacheBytes, claimTrieCacheBytes } = loaded.derived;
   const rows: CacheUsage[] = [];
   const add = (name: string, bytes: number, maxBytes: number | null): void => {
@@ -52,6 +66,8 @@ async function caches({ loaded, services, opened, answers }: MemoryServiceDeps):
   if (kept !== null) add('answers', kept.sizeBytes, kept.maxBytes);
   const { blockTexts } = services();
   if (blockTexts !== null) add('block_answers', blockTexts.sizeBytes, blockTexts.maxBytes);
+  const recent = esplora();
+  if (recent !== null) add('esplora', recent.sizeBytes, recent.maxBytes);
   return rows;
 }
 

@@ -40,7 +40,7 @@ import type { AdjustedClock } from '../clock.js';
 import { presentNetworks, versionNumber } from '../options/networkSettings.js';
 import type { LoadedOptions } from '../options/options.js';
 import type { ChainWarnings } from '../watch/chainWarnings.js';
-import { memoryService } from './memoryService.js';
+import { memoryService, type CacheSize } from './memoryService.js';
 import { snapshotService } from './snapshotService.js';
 
 /** The supported P2P protocol version: witnesses, compact blocks and NETWORK_LIMITED. */
@@ -83,6 +83,7 @@ export class NodeParts {
   claimSearch: ClaimSearch | null = null;
   hub: HubService | null = null;
   answers: AnswerCache | null = null;
+  esplora: CacheSize | null = null;
   validation: BackgroundValidation | null = null;
   peers: { readonly net: PeerNetwork; readonly service: PeerService } | null = null;
 
@@ -137,6 +138,7 @@ export class NodeRpcServices implements RpcServices {
       services: () => this,
       opened: () => parts.attached?.opened ?? null,
       answers: () => parts.answers,
+      esplora: () => parts.esplora,
     });
     this.logging = deps.logger;
     this.log = deps.logger;

@@ -3,6 +3,7 @@
  * answered "warming up", so no one asks.
  */
 import { join } from 'node:path';
+import type { CacheSize } from './memoryService.js';
 import type { Pruner } from '../../chain/blocks/pruner.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { OpenedChain } from '../../chain/open/openChain.js';
@@ -35,6 +36,8 @@ export interface NodeServices {
   readonly services: RpcServices;
   /** The kept answers that methods report. */
   showAnswers(answers: AnswerCache | null): void;
+  /** The memory of `-esplora`, for `getmemoryinfo`. */
+  showEsplora(recent: CacheSize | null): void;
   /** Warning that no peer can be reached, with a remedy; empty while connected. */
   outage(): string;
   /** Creates the components that follow the chain from its first block on; returns the mempool. */
@@ -87,6 +90,10 @@ class Services implements NodeServices {
 
   showAnswers(answers: AnswerCache | null): void {
     this.parts.answers = answers;
+  }
+
+  showEsplora(recent: CacheSize | null): void {
+    this.parts.esplora = recent;
   }
 
   outage(): string {

@@ -69,6 +69,7 @@ export class Answering {
     const answering = new Answering(input, await makeMetrics(loaded, parts.services));
     const { rpc, dispatcher, metrics } = answering;
     answering.esplora = await makeEsplora(loaded, { ...rpc, dispatcher });
+    parts.showEsplora(answering.esplora?.node.recent ?? null);
     answering.server = loaded.options.server ? await answering.startServer() : null;
     closers.push(() => answering.server?.close());
     answering.explorer = loaded.options.explorer ? await answering.startExplorer() : null;

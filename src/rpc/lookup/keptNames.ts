@@ -4,6 +4,7 @@
  * cache avoids. A new block removes the names that it changed; their items stay, with a list of those that changed. A
  * disconnected block clears the cache. The size is limited.
  */
+import { BoundedMap } from '../../util/boundedMap.js';
 import type { ClaimOfName } from '../../store/claims/query/oneClaim.js';
 import type { DescribedItems, NameInfo } from '../../store/claims/query/claimQueries.js';
 import type { LatestHistoryPage } from '../../store/claims/query/nameHistory.js';
@@ -49,46 +50,6 @@ function itemsOf({ claims, supportsWithoutClaim }: NameInfo): number {
   return items;
 }
 
-/** An LRU cache with a limit on the total size of the values. */
-class Bounded<T> {
-  private readonly entries = new Map<string, { value: T; size: number }>();
-  private readonly most: number;
-  size = 0;
-
-  constructor(most: number) {
-    this.most = most;
-  }
-
-  get(key: string): T | undefined {
-    const entry = this.entries.get(key);
-    if (entry === undefined) return undefined;
-    this.entries.delete(key);
-    this.entries.set(key, entry);
-    return entry.value;
-  }
-
-  set(key: string, value: T, size: number): void {
-    this.delete(key);
-    if (size > this.most) return;
-    for (const [oldest] of this.entries) {
-      if (this.size + size <= this.most) break;
-      this.delete(oldest);
-    }
-    this.entries.set(key, { value, size });
-    this.size += size;
-  }
-
-  delete(key: string): void {
-    this.size -= this.entries.get(key)?.size ?? 0;
-    this.entries.delete(key);
-  }
-
-  clear(): void {
-    this.entries.clear();
-    this.size = 0;
-  }
-}
-
 /** The two forms in which the claims of a name are read. */
 export type Form = 'documented' | 'reference';
 
@@ -115,12 +76,12 @@ interface FoundHistories {
 
 /** Callers must not modify the returned objects. */
 export class KeptNames {
-  private readonly infos = new Bounded<KeptInfo>(MOST_ITEMS);
-  private readonly items = new Bounded<DescribedItems>(MOST_ROWS);
-  private readonly places = new Bounded<NamePlaces>(MOST_PLACES_BYTES);
-  private readonly heads = new Bounded<NameHead>(MOST_HEADS);
-  private readonly claims = new Bounded<FoundClaims>(MOST_CLAIM_ITEMS);
-  private readonly histories = new Bounded<FoundHistories>(MOST_EVENTS);
+  private readonly infos = new BoundedMap<string, KeptInfo>(MOST_ITEMS);
+  private readonly items = new BoundedMap<string, DescribedItems>(MOST_ROWS);
+  private readonly places = new BoundedMap<string, NamePlaces>(MOST_PLACES_BYTES);
+  private readonly heads = new BoundedMap<string, NameHead>(MOST_HEADS);
+  private readonly claims = new BoundedMap<string, FoundClaims>(MOST_CLAIM_ITEMS);
+  private readonly histories = new BoundedMap<string, FoundHistories>(MOST_EVENTS);
   private tip = -1;
   private height = -1;
   private disconnects = -1;

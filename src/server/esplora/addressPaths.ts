@@ -140,7 +140,7 @@ const txs: EsploraHandler = async (call) => {
     const waiting = after === undefined ? waitingTxids(call, key) : [];
     return [...waiting, ...(await chainPage(call, key, after)).map(({ txid }) => txid)];
   });
-  return pageReply(await txAnswers(call.services, txids));
+  return pageReply(await txAnswers(call, txids));
 };
 
 const chainTxs: EsploraHandler = async (call) => {
@@ -148,7 +148,7 @@ const chainTxs: EsploraHandler = async (call) => {
   const page = await chainPage(call, key, call.params['last']);
   return pageReply(
     await txAnswers(
-      call.services,
+      call,
       page.map(({ txid }) => txid),
     ),
   );
@@ -156,7 +156,7 @@ const chainTxs: EsploraHandler = async (call) => {
 
 const mempoolTxs: EsploraHandler = async (call) => {
   const { key } = scriptParam(call);
-  return pageReply(await txAnswers(call.services, waitingTxids(call, key)));
+  return pageReply(await txAnswers(call, waitingTxids(call, key)));
 };
 
 function utxoAnswer(call: EsploraCall, outPoint: Bytes, height: number | null, value: bigint): JsonOut {

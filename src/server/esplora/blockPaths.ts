@@ -1,17 +1,20 @@
 /** Paths about blocks. Source: Esplora API.md "Blocks"; electrs rest.rs. */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
+import type { ChainReader } from '../../chain/chainReader.js';
 import { difficultyOf } from '../../primitives/compactTarget.js';
-import { formatHeader } from '../../primitives/header.js';
+import { formatHeader, type BlockHeader } from '../../primitives/header.js';
 import { txidAt } from '../../primitives/blockView.js';
 import { readBlockOrNull } from '../../rpc/lookup/blockLookup.js';
 import { t } from '../../schema/schema.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
-import { isPromise, whenResolved } from '../../util/maybePromise.js';
+import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
+import type { BlockSize } from './blockSizes.js';
 import { badRequest, notFound, type EsploraCall, type EsploraNode, type EsploraPath } from './declaration.js';
 import { blockParam, numberParam } from './params.js';
 import { bytesReply, hexReply, jsonReply, jsonTextReply, pageReply, textReply } from './reply.js';
+import type { RecentBlock } from './recentReads.js';
 import { TRANSACTION_SCHEMA } from './txFormat.js';
 import { blockTxAnswers } from './txFacts.js';
 
@@ -53,14 +56,24 @@ async function requireBlock({ services }: EsploraNode, id: number): Promise<Load
   return block;
 }
 
+/** The same for a block that is likely to be asked for again. */
+function requireRecent(node: EsploraNode, id: number): MaybePromise<RecentBlock> {
+  const { recent } = node;
+  return recent.block(id) ?? requireBlock(node, id).then((block) => recent.keepBlock(id, block));
+}
+
 /** A block in the format of lists and notifications. Throws `EsploraError` if its data was pruned. */
-export async function blockAnswer(node: EsploraNode, id: number): Promise<JsonOut> {
+export function blockAnswer(node: EsploraNode, id: number): MaybePromise<JsonOut> {
   const { chain } = node.services;
+  return whenResolved(
+    node.sizes.of(id, () => requireBlock(node, id)),
+    (size) => whenResolved(chain.readHeader(id), (header) => formatBlock(chain, id, size, header)),
+  );
+}
+
+function formatBlock(chain: ChainReader, id: number, size: BlockSize, header: BlockHeader): JsonOut {
   const { headers } = chain;
   const { active } = chain.chain.index;
-  const size = await node.sizes.of(id, () => requireBlock(node, id));
-  const soon = chain.readHeader(id);
-  const header = isPromise(soon) ? await soon : soon;
   return {
     id: hashToHex(headers.hash(id)),
     height: headers.height(id),
@@ -168,10 +181,10 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
     params: HASH,
     answer: { kind: 'json', schema: BLOCK_SCHEMA },
     cost: 'block',
-    async run(call) {
+    run(call) {
       const id = blockParam(call);
       cacheBlock(call, id);
-      return jsonReply(await blockAnswer(call, id));
+      return whenResolved(blockAnswer(call, id), jsonReply);
     },
   },
   {
@@ -240,11 +253,12 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
     params: HASH,
     answer: { kind: 'json', schema: t.array(t.hash('transaction ids'), 'in the order of the block') },
     cost: 'block',
-    async run(call) {
+    run(call) {
       const id = blockParam(call);
-      const block = await requireBlock(call, id);
-      cacheBlock(call, id);
-      return jsonTextReply(txidsJson(block));
+      return whenResolved(requireRecent(call, id), ({ block }) => {
+        cacheBlock(call, id);
+        return jsonTextReply(txidsJson(block));
+      });
     },
   },
   {
@@ -257,7 +271,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
     async run(call) {
       const index = numberParam(call.params['index']);
       const id = blockParam(call);
-      const { parsed } = await requireBlock(call, id);
+      const { parsed } = (await requireRecent(call, id)).block;
       if (index >= parsed.txCount) throw notFound('tx index out of range');
       cacheBlock(call, id);
       return textReply(hashToHex(txidAt(parsed, index)));
@@ -273,13 +287,13 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
     async run(call) {
       const start = call.params['start'] === undefined ? 0 : numberParam(call.params['start']);
       const id = blockParam(call);
-      const block = await requireBlock(call, id);
-      const { txCount } = block.parsed;
+      const recent = await requireRecent(call, id);
+      const { txCount } = recent.block.parsed;
       if (start >= txCount) throw notFound('start index out of range');
       if (start % TXS_A_PAGE !== 0) throw badRequest(`start index must be a multipication of ${TXS_A_PAGE}`);
       cacheBlock(call, id);
       const end = Math.min(start + TXS_A_PAGE, txCount);
-      return pageReply(await blockTxAnswers(call.services, id, block, [start, end]));
+      return pageReply(await blockTxAnswers(call.services, id, recent, [start, end]));
     },
   },
 ];

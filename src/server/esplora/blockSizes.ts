@@ -1,5 +1,6 @@
 /** Cache of block sizes. Responses include the size of a block, which is not in its header. */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
 
 /** Maximum number of cached sizes; each takes less than 100 bytes. */
 const MAX_KEPT = 20_000;
@@ -14,11 +15,10 @@ export class BlockSizes {
   private readonly sizes = new Map<number, BlockSize>();
 
   /** The size of block `id`. `read` is called if it is not in the cache. */
-  async of(id: number, read: () => Promise<LoadedBlock>): Promise<BlockSize> {
+  of(id: number, read: () => Promise<LoadedBlock>): MaybePromise<BlockSize> {
     const known = this.sizes.get(id);
     if (known !== undefined) return known;
-    const { sizeBytes, weight } = (await read()).parsed;
-    return this.keep(id, { sizeBytes, weight });
+    return read().then(({ parsed: { sizeBytes, weight } }) => this.keep(id, { sizeBytes, weight }));
   }
 
   private keep(id: number, size: BlockSize): BlockSize {

@@ -8,6 +8,7 @@ import type { RpcServices } from '../../interfaces/services.js';
 import type { HttpReply } from '../replyStream.js';
 import type { FeeProjection } from './feeProjection.js';
 import type { BlockSizes } from './blockSizes.js';
+import type { RecentReads } from './recentReads.js';
 
 /** Indexes that a path may need, named after their options. */
 export const ESPLORA_INDEXES = ['txindex', 'addressindex', 'spendindex'] as const;
@@ -32,6 +33,7 @@ export interface EsploraNode {
   readonly services: RpcServices;
   readonly fees: FeeProjection;
   readonly sizes: BlockSizes;
+  readonly recent: RecentReads;
 }
 
 /** One request. */

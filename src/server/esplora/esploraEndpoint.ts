@@ -28,6 +28,7 @@ import { EsploraSockets } from './esploraSockets.js';
 import { FeeProjection } from './feeProjection.js';
 import { Origins } from './origins.js';
 import { matchPath, type MatchedPath } from './pathTable.js';
+import { RecentReads } from './recentReads.js';
 import { textReply } from './reply.js';
 
 /** Prefix of all paths. */
@@ -67,13 +68,15 @@ export class EsploraEndpoint {
   readonly origins: Origins;
   readonly sockets: EsploraSockets;
   private readonly deps: EsploraDeps;
+  /** Indexes that are complete: from then on each block updates them. */
+  private readonly synced = new Set<EsploraIndex>();
   private largeBodies = 0;
 
   constructor(deps: EsploraDeps) {
     this.deps = deps;
     this.origins = new Origins(deps.origins);
     const fees = new FeeProjection(() => deps.services.mempool);
-    this.node = { services: deps.services, fees, sizes: new BlockSizes() };
+    this.node = { services: deps.services, fees, sizes: new BlockSizes(), recent: new RecentReads() };
     const { warmupStatus, log } = deps;
     this.sockets = new EsploraSockets({ node: this.node, origins: this.origins, log, warmupStatus });
   }
@@ -190,26 +193,18 @@ export class EsploraEndpoint {
     { target, body, allowed }: Asked,
     signals: CallSignals,
   ): HttpReply | Promise<HttpReply> {
-    let keptSec = 0;
-    const mark = target.indexOf('?');
-    const call: EsploraCall = {
-      ...this.node,
-      params: NO_PARAMS,
-      query: mark < 0 ? NO_QUERY : new URLSearchParams(target.slice(mark + 1)),
-      body,
-      cacheFor: (seconds) => (keptSec = seconds),
-    };
+    const call = new Call(this.node, target, body);
     // The first header is `Cache-Control`; cached responses rely on this order.
     const caching = (reply: HttpReply): HttpReply => ({
       ...reply,
-      headers: ['Cache-Control', keptSec > 0 ? `public, max-age=${keptSec}` : 'no-cache', ...allowed],
+      headers: ['Cache-Control', call.cacheControl, ...allowed],
     });
     const failed = (error: unknown): HttpReply => this.failed(error, declared, signals, allowed);
     try {
       this.requireReady(declared.needs);
       const { reorganisation } = this.deps.services.chain.chain;
-      const run = (): HttpReply | Promise<HttpReply> =>
-        declared.run({ ...call, params: decodeParams(params) });
+      call.params = target.includes('%') ? decodeParams(params) : params;
+      const run = (): HttpReply | Promise<HttpReply> => declared.run(call);
       const reply = (declared.changes ? onChain : readingChain)(reorganisation, signals, run);
       return isPromise(reply) ? reply.then(caching, failed) : caching(reply);
     } catch (error) {
@@ -234,11 +229,11 @@ export class EsploraEndpoint {
   private requireReady(needs: readonly EsploraIndex[]): void {
     const warmup = this.deps.warmupStatus();
     if (warmup !== null) throw new EsploraError(503, `Service temporarily unavailable: ${warmup}`);
-    if (needs.length === 0) return;
-    const statuses = this.deps.services.indexes();
     for (const index of needs) {
-      const status = statuses.find(({ name }) => name === index);
+      if (this.synced.has(index)) continue;
+      const status = this.deps.services.indexes().find(({ name }) => name === index);
       if (status?.synced !== true) throw new EsploraError(503, this.whyMissing(index, status));
+      this.synced.add(index);
     }
   }
 
@@ -258,6 +253,40 @@ interface Asked {
   readonly body: Buffer;
   /** CORS headers for the origin of the request. */
   readonly allowed: readonly string[];
+}
+
+/** A request as handlers see it. */
+class Call implements EsploraCall {
+  readonly services: RpcServices;
+  readonly fees: FeeProjection;
+  readonly sizes: BlockSizes;
+  readonly recent: RecentReads;
+  readonly body: Buffer;
+  params = NO_PARAMS;
+  private readonly target: string;
+  private keptSec = 0;
+
+  constructor({ services, fees, sizes, recent }: EsploraNode, target: string, body: Buffer) {
+    this.services = services;
+    this.fees = fees;
+    this.sizes = sizes;
+    this.recent = recent;
+    this.target = target;
+    this.body = body;
+  }
+
+  get query(): URLSearchParams {
+    const mark = this.target.indexOf('?');
+    return mark < 0 ? NO_QUERY : new URLSearchParams(this.target.slice(mark + 1));
+  }
+
+  get cacheControl(): string {
+    return this.keptSec > 0 ? `public, max-age=${this.keptSec}` : 'no-cache';
+  }
+
+  cacheFor(seconds: number): void {
+    this.keptSec = seconds;
+  }
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -216,7 +216,7 @@ export class EsploraSockets implements NotificationListener {
       this.typedStatus(client, txid, statusAnswer(placeOf(services, found.block)));
       return;
     }
-    if (isShown) [message['tx']] = await txAnswers(services, [bytes]);
+    if (isShown) [message['tx']] = await txAnswers(this.deps.node, [bytes]);
     await fees.blocks();
     const position = fees.positionOf(bytes);
     if (position !== null) message['txPosition'] = { txid, position: { ...position } };
@@ -310,7 +310,7 @@ export class EsploraSockets implements NotificationListener {
     for (const txid of gone)
       if ((await findTx(services, txid)) === null)
         removed.push({ txid: hashToHex(txid), status: statusAnswer(null) });
-    const shown = await txAnswers(services, came.slice(0, MAX_TOLD));
+    const shown = await txAnswers(this.deps.node, came.slice(0, MAX_TOLD));
     this.addScript(client, script, message, { mempool: shown, confirmed: [], removed });
     if (client.isTyped)
       for (const txid of came) this.typedAddress(client, script, hashToHex(txid), statusAnswer(null));
@@ -399,7 +399,7 @@ export class EsploraSockets implements NotificationListener {
       if (entries.length === 0) continue;
       const txids = entries.map(({ txid }) => txid);
       for (const txid of txids) script.known.delete(toLatin1(txid));
-      const confirmed = await txAnswers(services, txids);
+      const confirmed = await txAnswers(this.deps.node, txids);
       this.addScript(client, script, message, { mempool: [], confirmed, removed: [] });
       if (client.isTyped)
         for (const txid of txids) this.typedAddress(client, script, hashToHex(txid), status);

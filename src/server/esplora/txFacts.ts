@@ -4,9 +4,7 @@
  */
 import { BlockFileError } from '../../store/files/blockFiles.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
-import { parseUndo } from '../../store/cache/coinRow.js';
-import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
-import type { CoinValue } from '../../native/binding.js';
+import { undoCoins } from '../../store/cache/coinRow.js';
 import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../../primitives/blockLayout.js';
 import { isCoinbase, type Transaction } from '../../primitives/transaction.js';
 import { findByIndex, type FoundTransaction } from '../../rpc/lookup/blockLookup.js';
@@ -23,7 +21,8 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
-import { notFound } from './declaration.js';
+import { notFound, type EsploraNode } from './declaration.js';
+import type { RecentBlock } from './recentReads.js';
 import { transactionAnswer, type ConfirmedAt, type SpentOutput, type TxFormat } from './txFormat.js';
 
 /**
@@ -58,69 +57,105 @@ export function requireTx(services: RpcServices, txid: Bytes): MaybePromise<Foun
   });
 }
 
-/** The outputs that a confirmed transaction spends, from the index; null if one is not found. */
-async function spentByIndex(services: RpcServices, { inputs }: Transaction): Promise<SpentOutput[] | null> {
-  const spent: SpentOutput[] = [];
-  let last: { readonly hash: Bytes; readonly tx: Transaction } | null = null;
-  for (const { prevout } of inputs) {
-    if (last === null || Buffer.compare(last.hash, prevout.hash) !== 0) {
-      const soon = findByIndex(services, prevout.hash);
-      const found: FoundTransaction | null = isPromise(soon) ? await soon : soon;
-      if (found === null) return null;
-      last = { hash: prevout.hash, tx: found.tx };
-    }
-    const output = last.tx.outputs[prevout.index];
-    if (output === undefined) return null;
-    spent.push({ amount: output.value, script: output.script });
+/** A transaction by the index, or null. */
+function parentOf({ services, recent }: EsploraNode, txid: Bytes): MaybePromise<Transaction | null> {
+  const known = recent.transaction(txid);
+  if (known !== undefined) return known;
+  return whenResolved(findByIndex(services, txid), (found) => {
+    if (found === null) return null;
+    const { tx, stored } = found;
+    if (stored !== null) recent.keepTransaction(txid, tx, stored.bytes.length);
+    return tx;
+  });
+}
+
+/**
+ * The outputs that a confirmed transaction spends, from the index; null if one is not found. `spent` has the first of them.
+ */
+function spentByIndex(
+  node: EsploraNode,
+  tx: Transaction,
+  spent: SpentOutput[] = [],
+): MaybePromise<SpentOutput[] | null> {
+  for (let n = spent.length; n < tx.inputs.length; n++) {
+    const { hash, index } = tx.inputs[n]!.prevout;
+    const parent = parentOf(node, hash);
+    if (isPromise(parent))
+      return parent.then((found) => (addOutput(spent, found, index) ? spentByIndex(node, tx, spent) : null));
+    if (!addOutput(spent, parent, index)) return null;
   }
   return spent;
 }
 
-async function spentOfConfirmed(
-  services: RpcServices,
+function addOutput(spent: SpentOutput[], parent: Transaction | null, index: number): boolean {
+  const output = parent?.outputs[index];
+  if (output === undefined) return false;
+  spent.push({ amount: output.value, script: output.script });
+  return true;
+}
+
+function spentOfConfirmed(
+  node: EsploraNode,
   { tx, block }: FoundTransaction,
   txid: Bytes,
+): MaybePromise<readonly (SpentOutput | null)[]> {
+  const few = tx.inputs.length <= FEW_INPUTS ? spentByIndex(node, tx) : null;
+  return whenResolved(few, (spent) => spent ?? spentByUndo(node.services, block, txid));
+}
+
+async function spentByUndo(
+  services: RpcServices,
+  block: number,
+  txid: Bytes,
 ): Promise<readonly (SpentOutput | null)[]> {
-  const few = tx.inputs.length <= FEW_INPUTS ? await spentByIndex(services, tx) : null;
-  if (few !== null) return few;
   const place = await placeInBlock(services, block, txid);
   return (place && coinsInUndo(services, block, place)) ?? [];
 }
 
 /** A found transaction in Esplora's format. */
-export async function txAnswer(
-  services: RpcServices,
+export function txAnswer(
+  node: EsploraNode,
   found: FoundTransaction,
   txid: Bytes,
-  format = txFormat(services),
-): Promise<JsonOut> {
+  format = txFormat(node.services),
+): MaybePromise<JsonOut> {
+  const { services } = node;
   const { tx, block, stored } = found;
   const shown = stored === null ? shownTransaction(tx) : shownStored(stored);
   if (block === NO_HEADER) {
-    const spent = await coinsOfWaiting(services, tx.inputs);
-    return transactionAnswer(shown, spent, services.mempool.entry(txid)?.feeSat ?? null, null, format);
+    const feeSat = services.mempool.entry(txid)?.feeSat ?? null;
+    return coinsOfWaiting(services, tx.inputs).then((spent) =>
+      transactionAnswer(shown, spent, feeSat, null, format),
+    );
   }
-  const spent = isCoinbase(tx) ? [] : await spentOfConfirmed(services, found, txid);
-  return transactionAnswer(shown, spent, null, placeOf(services, block), format);
+  const spent = isCoinbase(tx) ? [] : spentOfConfirmed(node, found, txid);
+  return whenResolved(spent, (outputs) =>
+    transactionAnswer(shown, outputs, null, placeOf(services, block), format),
+  );
 }
 
 /** Transactions by their ids, in this order. Transactions that no longer exist are left out. */
-export async function txAnswers(services: RpcServices, txids: readonly Bytes[]): Promise<JsonOut[]> {
+export async function txAnswers(node: EsploraNode, txids: readonly Bytes[]): Promise<JsonOut[]> {
+  const { services } = node;
   const format = txFormat(services);
   const answers: JsonOut[] = [];
   let since = performance.now();
   for (const txid of txids) {
-    const found = await findTx(services, txid);
-    if (found !== null) answers.push(await txAnswer(services, found, txid, format));
+    const soon = findTx(services, txid);
+    const found = isPromise(soon) ? await soon : soon;
+    if (found !== null) {
+      const answer = txAnswer(node, found, txid, format);
+      answers.push(isPromise(answer) ? await answer : answer);
+    }
     since = await yieldIfDue(since);
   }
   return answers;
 }
 
 /** Undo data of a block; null if it was deleted. */
-function undoOf({ chain }: RpcServices, id: number): CoinValue[] | null {
+function undoOf({ chain }: RpcServices, id: number, recent: RecentBlock): Buffer | null {
   try {
-    return parseUndo(chain.readUndo(id));
+    return (recent.undo ??= chain.readUndo(id));
   } catch (error) {
     if (error instanceof BlockFileError) return null;
     throw error;
@@ -131,21 +166,26 @@ function undoOf({ chain }: RpcServices, id: number): CoinValue[] | null {
 export async function blockTxAnswers(
   services: RpcServices,
   id: number,
-  block: LoadedBlock,
+  recent: RecentBlock,
   [from, to]: readonly [number, number],
 ): Promise<JsonOut[]> {
+  const { block } = recent;
   const format = txFormat(services);
   const { txs } = block.parsed;
   const at = services.chain.chain.index.active.contains(id) ? placeOf(services, id) : null;
-  const undo = at === null ? null : undoOf(services, id);
+  const undo = at === null ? null : undoOf(services, id, recent);
+  // Undo data does not include the coinbase, which is the first transaction, so its inputs are subtracted.
+  const firstOf = (n: number): number =>
+    Math.max(0, txs[n * TX_STRIDE + TX_FIRST_INPUT]! - txs[TX_INPUT_COUNT]!);
+  const first = firstOf(from);
+  const inputs = to < block.parsed.txCount ? firstOf(to) - first : Infinity;
+  const coins = undo === null ? [] : undoCoins(undo, first, inputs);
   const answers: JsonOut[] = [];
   let since = performance.now();
   for (let n = from; n < to; n++) {
     const shown: ShownTransaction = shownTransactionAt(block, n);
-    const row = n * TX_STRIDE;
-    // Undo data does not include the coinbase, which is the first transaction, so its inputs are subtracted.
-    const first = txs[row + TX_FIRST_INPUT]! - txs[TX_INPUT_COUNT]!;
-    const spent = n === 0 || undo === null ? [] : undo.slice(first, first + txs[row + TX_INPUT_COUNT]!);
+    const start = firstOf(n) - first;
+    const spent = n === 0 ? [] : coins.slice(start, start + txs[n * TX_STRIDE + TX_INPUT_COUNT]!);
     answers.push(transactionAnswer(shown, spent, null, at, format));
     since = await yieldIfDue(since);
   }

@@ -45,8 +45,9 @@ function found(call: EsploraCall): MaybePromise<FoundTransaction> {
   });
 }
 
-function bytesOf({ tx, stored }: FoundTransaction): Buffer {
-  return stored === null ? asBuffer(formatTransaction(tx)) : stored.bytes;
+function bytesOf(found: FoundTransaction): Buffer {
+  // A stored transaction is not parsed.
+  return found.stored?.bytes ?? asBuffer(formatTransaction(found.tx));
 }
 
 function spentAnswer(call: EsploraCall, { isSpent, spender }: Omit<OutputFate, 'state'>): JsonOut {
@@ -78,10 +79,10 @@ export const TX_PATHS: readonly EsploraPath[] = [
     summary: 'A transaction of the mempool or of the active chain, with the outputs that it spends.',
     params: TXID,
     answer: { kind: 'json', schema: TRANSACTION_SCHEMA },
-    async run(call) {
-      const tx = await found(call);
-      return jsonReply(await txAnswer(call.services, tx, hashParam(call.params['txid'])));
-    },
+    run: (call) =>
+      whenResolved(found(call), (tx) =>
+        whenResolved(txAnswer(call, tx, hashParam(call.params['txid'])), jsonReply),
+      ),
   },
   {
     ...BASE,
