@@ -21,6 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/daemon/base/clock.js';
 import { BlobThreads } from '../../src/daemon/blobs/blobThreads.js';
+import { stampText } from '../../src/daemon/blobs/blobWork.js';
 import { makeStream, type MadeStream } from '../../src/daemon/blobs/makeStream.js';
 import { blobHashOf, isBlobHash, PIECE_BYTES } from '../../src/daemon/content/blobHash.js';
 import { Bandwidth } from '../../src/daemon/exchange/bandwidth.js';
@@ -52,6 +53,7 @@ export interface CorruptionReport {
   flips: number;
   truncations: number;
   kills: number;
+  flippedTables: number;
   /** Bytes that were played, saved or served and are not those of the stream. */
   wrongBytes: number;
   /** Corruptions after which the blob was whole again with one fetch of it and no other. */
@@ -85,6 +87,7 @@ export class CorruptionRun {
     flips: 0,
     truncations: 0,
     kills: 0,
+    flippedTables: 0,
     wrongBytes: 0,
     healed: 0,
     faults: [],
@@ -207,16 +210,30 @@ export class CorruptionRun {
     const victim = hashes[this.#below(hashes.length)]!;
     // Of a blob that was verified in this run, or was not yet.
     if (this.#random() < 0.5) await this.#folder.store.read(victim);
-    if (this.#random() < 0.2) await this.#restart();
+    if (this.#random() < 0.3) await this.#flipTable();
+    if (this.#random() < 0.3) await this.#restart();
     this.#fetched = [];
     const serving = this.#random() < 0.3 ? this.#servedDuring(victim) : null;
-    this.#damage(victim);
+    await this.#damage(victim);
     await serving?.();
     await this.#use(victim);
     await this.#expectHealed(victim);
   }
 
-  #damage(hash: string): void {
+  /** Flips a bit in the stored table of a blob's chunks, which may be that of the victim. The next run reads it. */
+  async #flipTable(): Promise<void> {
+    const { database } = this.#folder;
+    const hashes = [...this.#network.keys()];
+    const hash = hashes[this.#below(hashes.length)]!;
+    const check = await database.blobCheck(hash);
+    if (check === null) return;
+    const table = Buffer.from(check.table);
+    table[this.#below(table.length)]! ^= 1 << this.#below(8);
+    await database.noteChecked([{ ...check, table }]);
+    this.report.flippedTables++;
+  }
+
+  async #damage(hash: string): Promise<void> {
     const path = this.#folder.blobPath(hash);
     const { atime, mtime } = statSync(path);
     const blob = this.#network.get(hash)!;
@@ -231,6 +248,12 @@ export class CorruptionRun {
     }
     // The time of modification may hide it.
     if (this.#random() < 0.5) utimesSync(path, atime, mtime);
+    if (this.#random() < 0.5) return;
+    // The disk may have damaged it, and nothing else tells that.
+    const { database } = this.#folder;
+    const check = await database.blobCheck(hash);
+    const stamp = stampText(statSync(path, { bigint: true }));
+    if (check !== null) await database.noteChecked([{ ...check, stamp }]);
   }
 
   #count(found: Uint8Array, expected: Uint8Array, how: string): void {

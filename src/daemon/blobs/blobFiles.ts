@@ -7,21 +7,40 @@ import { webcrypto } from 'node:crypto';
 import { environmentError, systemErrorReason, withPath } from '../../util/text/environmentError.js';
 import { Slots } from '../base/slots.js';
 import { blobHashOf, MAX_BLOB_BYTES } from '../content/blobHash.js';
-import { stampText, type BlobRead, type FileStamp } from './blobWork.js';
+import { chunkTableOf, type ChunkTable, type StoredChunkTable } from '../content/chunkTable.js';
+import type { BlobCheckRow } from '../content/rows.js';
+import { stampText, tableFor, type BlobRead, type FileStamp } from './blobWork.js';
 
 /** Blobs that are hashed at the same time. Each takes 4 MiB, since the thread pool works on a copy. Arbitrary. */
 const HASHES_AT_ONCE = 2;
 /** Up to this size a hash takes less time than a job of the thread pool. */
 const SMALL_BYTES = 16 * 1024;
 
-/** A verified blob file, which the caller closes, or why there is none. */
+/** Finds the last check of a blob's file in an earlier run; null if there is none. */
+export type CheckOf = () => Promise<BlobCheckRow | null>;
+
+/** How a file was verified: by a stored table, by an earlier check of the same file, or by its hash, which gives a new table. */
+export interface Verified {
+  readonly stamp: FileStamp;
+  readonly by: 'table' | 'stamp' | 'hash';
+  readonly newTable: StoredChunkTable | null;
+}
+
+/** A blob file, which the caller closes, or why there is none. */
 export type OpenedBlob =
   | {
       readonly kind: 'whole';
       readonly file: FileHandle;
       readonly length: number;
-      readonly stamp: FileStamp;
+      readonly verified: Verified;
+      /** The table against which each chunk must be verified before its use; null if the file is verified. */
+      readonly chunks: ChunkTable | null;
     }
+  | Exclude<BlobRead, { readonly kind: 'whole' }>;
+
+/** The verified bytes of a blob file, or why there are none. */
+export type ReadBlob =
+  | { readonly kind: 'whole'; readonly bytes: Uint8Array; readonly verified: Verified }
   | Exclude<BlobRead, { readonly kind: 'whole' }>;
 
 /** A pipe without a writer must not hold a thread of the pool. Windows has no such flag. */
@@ -62,47 +81,69 @@ export class BlobFiles {
   readonly #buffers: Uint8Array[] = [];
 
   /**
-   * Opens a blob's file. Its bytes are hashed unless the file has the stamp of an earlier check. Throws `EnvironmentError` for what
-   * the system refuses.
+   * Opens a blob's file. The caller verifies the chunks that it reads if there is a table of them. Else the bytes are hashed, unless
+   * the file has the stamp of an earlier check. Throws `EnvironmentError` for what the system refuses.
    */
-  open(path: string, hash: string, checkedStamp: FileStamp | null): Promise<OpenedBlob> {
-    return this.#open(path, async (file, { stamp, size }) => {
-      if (stamp === checkedStamp) return stamp;
+  async open(
+    path: string,
+    hash: string,
+    checkedStamp: FileStamp | null,
+    checkOf: CheckOf,
+  ): Promise<OpenedBlob> {
+    let chunks: ChunkTable | null = null;
+    const found = await this.#open(path, async (file, { stamp, size }) => {
+      if (stamp === checkedStamp) return { stamp, by: 'stamp', newTable: null };
+      chunks = tableFor(await checkOf(), stamp, size);
+      if (chunks !== null) return { stamp, by: 'table', newTable: null };
       return (await this.#hashing.run(async () => {
         const buffer = this.#buffers.pop() ?? new Uint8Array(MAX_BLOB_BYTES);
         try {
           const bytes = buffer.subarray(0, await fill(file, buffer, size));
-          const after = await stampOf(file);
-          return (await hashOf(bytes)) === hash ? after.stamp : null;
+          return await this.#verifyHash(hash, bytes, (await stampOf(file)).stamp);
         } finally {
           this.#buffers.push(buffer);
         }
       }))!;
     });
+    return found.kind === 'whole' ? { ...found, chunks } : found;
   }
 
-  /** Reads a blob's file whole, else like `open`. */
-  async read(path: string, hash: string, checkedStamp: FileStamp | null): Promise<BlobRead> {
+  /** Reads a blob's file whole and verifies it. Else like `open`. */
+  async read(
+    path: string,
+    hash: string,
+    checkedStamp: FileStamp | null,
+    checkOf: CheckOf,
+  ): Promise<ReadBlob> {
     let bytes = new Uint8Array(0);
     const found = await this.#open(path, async (file, { stamp, size }) => {
       const buffer = new Uint8Array(size);
       bytes = buffer.subarray(0, await fill(file, buffer, size));
       const after = await stampOf(file);
-      if (stamp === checkedStamp && after.stamp === stamp && bytes.length === size) return stamp;
-      return (await this.isBlob(hash, bytes)) ? after.stamp : null;
+      if (stamp === checkedStamp && after.stamp === stamp && bytes.length === size)
+        return { stamp, by: 'stamp', newTable: null };
+      if (tableFor(await checkOf(), after.stamp, bytes.length)?.matches(0, bytes))
+        return { stamp: after.stamp, by: 'table', newTable: null };
+      return (await this.#hashing.run(() => this.#verifyHash(hash, bytes, after.stamp)))!;
     });
     if (found.kind !== 'whole') return found;
     await found.file.close();
-    return { kind: 'whole', bytes, length: bytes.length, stamp: found.stamp };
+    return { kind: 'whole', bytes, verified: found.verified };
   }
 
-  /** `check` gives the stamp of the file with the right bytes, null for wrong ones. */
+  /** Null for wrong bytes. */
+  async #verifyHash(hash: string, bytes: Uint8Array, stamp: FileStamp): Promise<Verified | null> {
+    if ((await hashOf(bytes)) !== hash) return null;
+    return { stamp, by: 'hash', newTable: chunkTableOf(bytes) };
+  }
+
+  /** `check` tells how the bytes are verified, or null if they are wrong. */
   async #open(
     path: string,
     check: (
       file: FileHandle,
       before: { readonly stamp: FileStamp; readonly size: number },
-    ) => Promise<FileStamp | null>,
+    ) => Promise<Verified | null>,
   ): Promise<OpenedBlob> {
     let file: FileHandle | null = null;
     let isKept = false;
@@ -111,10 +152,10 @@ export class BlobFiles {
       const before = await stampOf(file);
       if (before.size === 0 || before.size > MAX_BLOB_BYTES)
         return damaged(`its file has ${before.size} bytes`);
-      const stamp = await check(file, before);
-      if (stamp === null) return damaged('its bytes have another hash');
+      const verified = await check(file, before);
+      if (verified === null) return damaged('its bytes have another hash');
       isKept = true;
-      return { kind: 'whole', file, length: before.size, stamp };
+      return { kind: 'whole', file, length: before.size, verified, chunks: null };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return { kind: 'missing' };

@@ -1,37 +1,84 @@
-/** Reads a blob in parts for sending, so that only one part is in memory. */
+/** Reads a blob in parts, so that only one part is in memory and only the chunks of that part need to be verified. */
 import type { FileHandle } from 'node:fs/promises';
+import { CHUNK_BYTES, type ChunkTable } from '../content/chunkTable.js';
 import { stampText, type FileStamp } from './blobWork.js';
 
-/** The file changed after its hash was verified. */
+/** The file changed after it was opened, or does not hold the blob. */
 export class BlobChangedError extends Error {
   override readonly name: string = 'BlobChangedError';
 }
 
+export interface BlobPartsOptions {
+  readonly file: FileHandle;
+  /** Stamp of the file at its verification, or at its opening if `chunks` is given. */
+  readonly stamp: FileStamp;
+  readonly lengthBytes: number;
+  /** Against it each chunk is verified before its first use; null if the file is verified. */
+  readonly chunks: ChunkTable | null;
+  /** Called when each chunk was verified. */
+  readonly onVerified: () => void;
+  /** Verifies the whole blob after a chunk did not match. Resolves to the stamp of the file that has the blob's hash, or to null. */
+  readonly recheck: () => Promise<FileStamp | null>;
+}
+
 export class BlobParts {
   readonly lengthBytes: number;
-  readonly #file: FileHandle;
-  readonly #stamp: FileStamp;
+  readonly #options: BlobPartsOptions;
+  #chunks: ChunkTable | null;
+  /** Numbers of the verified chunks. */
+  readonly #verified = new Set<number>();
 
-  /** `stamp` is the stamp of the file at its verification. */
-  constructor(file: FileHandle, stamp: FileStamp, lengthBytes: number) {
-    this.#file = file;
-    this.#stamp = stamp;
-    this.lengthBytes = lengthBytes;
+  constructor(options: BlobPartsOptions) {
+    this.#options = options;
+    this.#chunks = options.chunks;
+    this.lengthBytes = options.lengthBytes;
   }
 
   /**
-   * Reads bytes from a position, fewer at the end, into `into` if given. Throws `BlobChangedError` if the file changed after
-   * its check.
+   * Reads bytes from a position, fewer at the end. They are in `into`, if that is given and no other bytes are needed to verify them.
+   * Throws `BlobChangedError` if the file was changed or is damaged.
    */
-  async read(at: number, count: number, into: Uint8Array = new Uint8Array(count)): Promise<Uint8Array> {
-    const bytes = into.subarray(0, Math.min(count, this.lengthBytes - at));
-    const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, at);
-    if (bytesRead < bytes.length || stampText(await this.#file.stat({ bigint: true })) !== this.#stamp)
+  async read(at: number, count: number, into?: Uint8Array): Promise<Uint8Array> {
+    const length = Math.min(count, this.lengthBytes - at);
+    if (this.#chunks === null)
+      return this.#readUnchanged(at, into?.subarray(0, length) ?? new Uint8Array(length));
+    const start = at - (at % CHUNK_BYTES);
+    const end = Math.min(this.lengthBytes, Math.ceil((at + length) / CHUNK_BYTES) * CHUNK_BYTES);
+    const fits = into !== undefined && start === at && end === at + length;
+    const target = fits ? into.subarray(0, length) : new Uint8Array(end - start);
+    const bytes = await this.#readUnchanged(start, target);
+    if (this.#areRight(start / CHUNK_BYTES, bytes)) return bytes.subarray(at - start, at - start + length);
+    if ((await this.#options.recheck()) !== this.#options.stamp)
+      throw new BlobChangedError('the file of the blob is damaged');
+    // The table was wrong, and the file is verified now.
+    this.#chunks = null;
+    return this.read(at, count, into);
+  }
+
+  async #readUnchanged(at: number, into: Uint8Array): Promise<Uint8Array> {
+    const { file, stamp } = this.#options;
+    const { bytesRead } = await file.read(into, 0, into.length, at);
+    if (bytesRead < into.length || stampText(await file.stat({ bigint: true })) !== stamp)
       throw new BlobChangedError('the file of the blob was changed');
-    return bytes;
+    return into;
+  }
+
+  /** Verifies whole chunks, as far as that was not done before. */
+  #areRight(firstChunk: number, bytes: Uint8Array): boolean {
+    for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+      const chunk = firstChunk + at / CHUNK_BYTES;
+      if (this.#verified.has(chunk)) continue;
+      if (!this.#chunks!.matches(chunk, bytes.subarray(at, at + CHUNK_BYTES))) return false;
+      this.#verified.add(chunk);
+    }
+    if (this.#verified.size * CHUNK_BYTES >= this.lengthBytes) {
+      this.#chunks = null;
+      this.#options.onVerified();
+    }
+    return true;
   }
 
   close(): Promise<void> {
-    return this.#file.close();
+    return this.#options.file.close();
   }
 }

@@ -3,7 +3,7 @@
  * run, quarantined when they are damaged. Other blobs are made from published files on demand (`originals.ts`) or held in
  * memory without being written (`heldBlobs.ts`). Source: lbry-sdk lbry/blob/blob_manager.py `BlobManager`.
  */
-import { open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { environmentError, failureReason } from '../../util/text/environmentError.js';
 import { KeyedQueue } from '../../scheduler/keyedQueue.js';
@@ -11,7 +11,8 @@ import type { Logger } from '../../util/logging.js';
 import type { Clock } from '../base/clock.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import { BlobHashes } from '../content/blobHashes.js';
-import type { BlobBytes } from '../content/incomingBlob.js';
+import { bytesOf, type BlobBytes } from '../content/incomingBlob.js';
+import type { StoredChunkTable } from '../content/chunkTable.js';
 import type { BlobRow, OriginalRow } from '../content/rows.js';
 import { BlobFiles, stampOf } from './blobFiles.js';
 import { BlobStoring, type RecordedBlob } from './blobStoring.js';
@@ -19,6 +20,8 @@ import type { BlobThreads } from './blobThreads.js';
 import { PARTIAL_SUFFIX, type CipherKey, type CopyTarget, type FileStamp } from './blobWork.js';
 import { BlobParts } from './blobParts.js';
 import { decryptBlob } from './cipher.js';
+import { ChunkTables } from './chunkTables.js';
+import { beginsAsDescriptor } from './descriptorStart.js';
 import { HeldBlobs } from './heldBlobs.js';
 import { Originals } from './originals.js';
 import { bytesInMemory, decrypted, type PlainBlob } from './plainBlob.js';
@@ -34,6 +37,7 @@ export interface BlobStoreDeps {
     | 'forgetBlobs'
     | 'endDeletion'
     | 'noteChecked'
+    | 'blobCheck'
     | 'removeStream'
     | 'originals'
     | 'noteOriginal'
@@ -76,27 +80,6 @@ export interface Restored {
 
 /** Suffix of the names of damaged files. */
 const DAMAGED_SUFFIX = '.damaged';
-/** Number of checks that are stored together. Arbitrary. */
-const CHECKS_AT_ONCE = 256;
-
-/** Start of a descriptor, in either field order and from other writers. */
-const DESCRIPTOR_START = /^\s*\{\s*"/;
-const START_BYTES = 16;
-
-/** Whether the file may hold a descriptor. False if it cannot be read; the later use reports the error. */
-async function beginsAsDescriptor(path: string): Promise<boolean> {
-  try {
-    const file = await open(path, 'r');
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0);
-      return DESCRIPTOR_START.test(buffer.toString('latin1', 0, bytesRead));
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return false;
-  }
-}
 
 export class BlobStore {
   /** Hashes of all blobs on disk and of those made on demand. A live view for other modules. */
@@ -117,7 +100,7 @@ export class BlobStore {
   readonly #storing: BlobStoring;
   /** Blobs that are being stored, and those whose storing failed until a caller has learned it. */
   readonly #coming = new Map<string, Promise<void>>();
-  #toNote: [string, FileStamp][] = [];
+  readonly #tables: ChunkTables;
   #isClosed = false;
   /** Resolves when all files without a row were checked. */
   settled: Promise<void> = Promise.resolve();
@@ -129,6 +112,7 @@ export class BlobStore {
     this.#files = deps.files ?? new BlobFiles();
     this.finished = this.#finished;
     const { database, threads, log } = deps;
+    this.#tables = new ChunkTables(database);
     this.originals = new Originals({
       database,
       threads,
@@ -234,20 +218,14 @@ export class BlobStore {
     await this.#finish(
       blobs.map(({ hash, length, isMine }) => ({ hash, lengthBytes: length, addedOn, isMine })),
     );
-    for (const { hash, stamp } of blobs) this.#noteChecked(hash, stamp);
+    for (const { hash, stamp, table } of blobs) this.#noteChecked(hash, stamp, table);
+    if (this.#coming.size <= blobs.length) void this.#tables.save();
   }
 
-  #noteChecked(hash: string, stamp: FileStamp): void {
+  /** Notes that the file with this stamp has the blob. `table` is given if that is known by the blob's hash. */
+  #noteChecked(hash: string, stamp: FileStamp, table: StoredChunkTable | null): void {
     this.#checked.set(hash, stamp);
-    this.#toNote.push([hash, stamp]);
-    if (this.#toNote.length >= CHECKS_AT_ONCE) void this.#saveChecks();
-  }
-
-  /** The stored checks save work at the next start; without them the files are checked again. */
-  async #saveChecks(): Promise<void> {
-    const checks = this.#toNote;
-    this.#toNote = [];
-    if (checks.length > 0) await this.#deps.database.noteChecked(checks).catch(() => undefined);
+    if (table !== null) this.#tables.note({ hash, stamp, table });
   }
 
   /**
@@ -313,9 +291,10 @@ export class BlobStore {
   }
 
   async #read(hash: string): Promise<Uint8Array | null> {
-    const found = await this.#files.read(this.#pathOf(hash), hash, this.#checked.get(hash) ?? null);
+    const path = this.#pathOf(hash);
+    const found = await this.#files.read(path, hash, this.#checked.get(hash) ?? null, this.#tables.of(hash));
     if (found.kind !== 'whole') return this.#lose(hash);
-    if (this.#checked.get(hash) !== found.stamp) this.#noteChecked(hash, found.stamp);
+    this.#noteChecked(hash, found.verified.stamp, found.verified.newTable);
     return found.bytes;
   }
 
@@ -327,15 +306,23 @@ export class BlobStore {
     await this.#checking.get(hash)?.catch(() => undefined);
     if (!this.#finished.has(hash) || this.originals.has(hash)) return null;
     const stamp = this.#checked.get(hash) ?? null;
-    const opening = this.#files.open(this.#pathOf(hash), hash, stamp);
+    const opening = this.#files.open(this.#pathOf(hash), hash, stamp, this.#tables.of(hash));
     if (stamp === null) {
       this.#checking.set(hash, opening);
       opening.finally(() => this.#checking.delete(hash)).catch(() => undefined);
     }
     const found = await opening;
     if (found.kind !== 'whole') return this.#lose(hash);
-    if (found.stamp !== stamp) this.#noteChecked(hash, found.stamp);
-    return new BlobParts(found.file, found.stamp, found.length);
+    const { file, length, verified, chunks } = found;
+    if (chunks === null) this.#noteChecked(hash, verified.stamp, verified.newTable);
+    return new BlobParts({
+      file,
+      stamp: verified.stamp,
+      lengthBytes: length,
+      chunks,
+      onVerified: () => this.#noteChecked(hash, verified.stamp, null),
+      recheck: () => this.#recheck(hash),
+    });
   }
 
   /**
@@ -345,9 +332,10 @@ export class BlobStore {
   async copyTo(hash: string, cipher: CipherKey, target: CopyTarget): Promise<number | null> {
     if (!this.#finished.has(hash) || this.originals.has(hash)) return null;
     const stamp = this.#checked.get(hash) ?? null;
-    const found = await this.#deps.threads.copyTo(this.#pathOf(hash), hash, stamp, cipher, target);
+    const lastCheck = stamp === null ? await this.#tables.of(hash)() : null;
+    const found = await this.#deps.threads.copyTo(this.#pathOf(hash), hash, stamp, lastCheck, cipher, target);
     if (found.kind !== 'whole') return this.#lose(hash);
-    if (stamp !== found.stamp) this.#noteChecked(hash, found.stamp);
+    this.#noteChecked(hash, found.stamp, found.newTable);
     return found.length;
   }
 
@@ -357,12 +345,23 @@ export class BlobStore {
     this.#keptUntil.add(kept);
   }
 
-  /** Quarantines a damaged file. It is read again first, because a new file may have replaced it. */
-  #lose(hash: string): Promise<null> {
+  async #lose(hash: string): Promise<null> {
+    await this.#recheck(hash);
+    return null;
+  }
+
+  /**
+   * Verifies a file by its hash, and quarantines it if it is damaged. A file that was found damaged may have been replaced. Resolves
+   * to the stamp of the file with the blob, or to null.
+   */
+  #recheck(hash: string): Promise<FileStamp | null> {
     return this.#queue.run(hash, async () => {
       const path = this.#pathOf(hash);
-      const found = await this.#files.read(path, hash, null);
-      if (found.kind === 'whole') return null;
+      const found = await this.#files.read(path, hash, null, () => Promise.resolve(null));
+      if (found.kind === 'whole') {
+        this.#noteChecked(hash, found.verified.stamp, found.verified.newTable);
+        return found.verified.stamp;
+      }
       this.#checked.delete(hash);
       if (found.kind === 'damaged') {
         await rename(path, path + DAMAGED_SUFFIX);
@@ -386,9 +385,8 @@ export class BlobStore {
    * `EnvironmentError` if it cannot be written.
    */
   async write(hash: string, blob: BlobBytes, isMine = false): Promise<boolean> {
-    const bytes = await this.#bytesOf(hash, blob);
-    if (bytes === null) return false;
-    this.#store(hash, bytes, isMine).catch(() => undefined);
+    if (!(await this.#isBlob(hash, blob))) return false;
+    this.#store(hash, blob, isMine).catch(() => undefined);
     await this.kept(hash);
     return true;
   }
@@ -399,10 +397,9 @@ export class BlobStore {
    */
   async receive(hash: string, blob: BlobBytes): Promise<boolean> {
     if (this.#finished.has(hash)) return true;
-    const bytes = await this.#bytesOf(hash, blob);
-    if (bytes === null) return false;
-    this.#held.put(hash, bytes);
-    if (this.#savesBlobs) await this.#store(hash, bytes, false);
+    if (!(await this.#isBlob(hash, blob))) return false;
+    this.#held.put(hash, bytesOf(blob));
+    if (this.#savesBlobs) await this.#store(hash, blob, false);
     return true;
   }
 
@@ -416,19 +413,17 @@ export class BlobStore {
     }
   }
 
-  /** The bytes of a blob, unless they have another hash. */
-  async #bytesOf(hash: string, blob: BlobBytes): Promise<Uint8Array | null> {
-    if (!(blob instanceof Uint8Array)) return blob.hash === hash ? blob.bytes : null;
-    return (await this.#files.isBlob(hash, blob)) ? blob : null;
+  #isBlob(hash: string, blob: BlobBytes): Promise<boolean> {
+    return blob instanceof Uint8Array ? this.#files.isBlob(hash, blob) : Promise.resolve(blob.hash === hash);
   }
 
   /** Stores a blob whose hash is known. Resolves when its bytes are in a file; `kept` says when the blob is on disk. */
-  async #store(hash: string, bytes: Uint8Array, isMine: boolean): Promise<void> {
+  async #store(hash: string, blob: BlobBytes, isMine: boolean): Promise<void> {
     let onWritten: () => void = () => undefined;
     const written = new Promise<void>((resolve) => (onWritten = resolve));
     const kept = this.#queue.run(hash, async () => {
       if (this.#finished.has(hash)) return;
-      await this.#storing.store(hash, bytes, isMine, onWritten);
+      await this.#storing.store(hash, blob, isMine, onWritten);
       await rm(this.#pathOf(hash) + DAMAGED_SUFFIX, { force: true });
     });
     this.#coming.set(hash, kept);
@@ -588,6 +583,6 @@ export class BlobStore {
     this.originals.close();
     await this.settled.catch(() => undefined);
     await Promise.allSettled(this.#coming.values());
-    await this.#saveChecks();
+    await this.#tables.save();
   }
 }

@@ -16,6 +16,7 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { environmentError, withPath } from '../../util/text/environmentError.js';
 import { Slots } from '../base/slots.js';
+import { bytesOf, tableOf, type BlobBytes } from '../content/incomingBlob.js';
 import { Batches } from './batches.js';
 import { stampOf } from './blobFiles.js';
 import { PARTIAL_SUFFIX, type TemporaryBlob, type WrittenBlob } from './blobWork.js';
@@ -69,11 +70,11 @@ export class BlobStoring {
    * Stores a blob with this hash. `onWritten` is called when its bytes are in a file. Resolves when the blob is on disk. Throws
    * `EnvironmentError`; no file remains then.
    */
-  async store(hash: string, bytes: Uint8Array, isMine: boolean, onWritten: () => void): Promise<WrittenBlob> {
+  async store(hash: string, blob: BlobBytes, isMine: boolean, onWritten: () => void): Promise<WrittenBlob> {
     return (await this.#unsynced.run(async () => {
-      const blob = (await this.#writing.run(() => this.#write(hash, bytes, isMine)))!;
+      const written = (await this.#writing.run(() => this.#write(hash, blob, isMine)))!;
       onWritten();
-      return this.#keep(blob);
+      return this.#keep(written);
     }))!;
   }
 
@@ -82,7 +83,8 @@ export class BlobStoring {
     return this.#keep({ ...blob, isMine: true, file: null });
   }
 
-  async #write(hash: string, bytes: Uint8Array, isMine: boolean): Promise<Unsynced> {
+  async #write(hash: string, blob: BlobBytes, isMine: boolean): Promise<Unsynced> {
+    const bytes = bytesOf(blob);
     const name = `${hash}.${process.pid}-${this.#written++}${PARTIAL_SUFFIX}`;
     const temporary = join(this.#deps.folder, name);
     let file: FileHandle | null = null;
@@ -90,7 +92,7 @@ export class BlobStoring {
       file = await open(temporary, 'wx');
       for (let at = 0; at < bytes.length;)
         at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten;
-      return { hash, length: bytes.length, temporary, isMine, file };
+      return { hash, length: bytes.length, table: tableOf(blob), temporary, isMine, file };
     } catch (error) {
       await file?.close();
       throw await removed(temporary, error);
@@ -125,11 +127,11 @@ export class BlobStoring {
   }
 
   async #rename(member: Member): Promise<void> {
-    const { hash, length, temporary, isMine } = member.blob;
+    const { hash, length, table, temporary, isMine } = member.blob;
     const path = join(this.#deps.folder, hash);
     try {
       await rename(temporary, path);
-      member.recorded = { hash, length, isMine, stamp: (await stampOf(path)).stamp };
+      member.recorded = { hash, length, table, isMine, stamp: (await stampOf(path)).stamp };
     } catch (error) {
       member.failure = error;
     }

@@ -3,15 +3,15 @@ import { availableParallelism } from 'node:os';
 import { systemClock, type Clock, type Timer } from '../base/clock.js';
 import type { CallThread } from '../../threads/callThread.js';
 import { daemonThread } from '../base/threadCalls.js';
-import type { OriginalRow } from '../content/rows.js';
+import type { BlobCheckRow, OriginalRow } from '../content/rows.js';
 import type {
   BlobCheck,
   CipherKey,
   CopyTarget,
   FileStamp,
+  KnownBlob,
   MadeBlob,
   TemporaryBlob,
-  WrittenBlob,
 } from './blobWork.js';
 
 /** Threads without work end after this time, since each takes about 10 MiB. Arbitrary. */
@@ -96,10 +96,11 @@ export class BlobThreads {
     path: string,
     hash: string,
     checkedStamp: FileStamp | null,
+    lastCheck: BlobCheckRow | null,
     cipher: CipherKey,
     target: CopyTarget,
   ): Promise<BlobCheck> {
-    return (await this.#run('copyTo', [path, hash, checkedStamp, cipher, target])) as BlobCheck;
+    return (await this.#run('copyTo', [path, hash, checkedStamp, lastCheck, cipher, target])) as BlobCheck;
   }
 
   /** See `BlobWork.encrypt`. A piece in shared memory is not copied. */
@@ -108,8 +109,8 @@ export class BlobThreads {
   }
 
   /** See `BlobWork.measure`. A piece in shared memory is not copied. */
-  async measure(piece: Uint8Array, cipher: CipherKey): Promise<Pick<WrittenBlob, 'hash' | 'length'>> {
-    return (await this.#run('measure', [piece, cipher])) as WrittenBlob;
+  async measure(piece: Uint8Array, cipher: CipherKey): Promise<KnownBlob> {
+    return (await this.#run('measure', [piece, cipher])) as KnownBlob;
   }
 
   /** See `BlobWork.make`. */

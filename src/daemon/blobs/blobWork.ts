@@ -9,8 +9,10 @@ import { systemErrorCode, systemErrorReason, withPath } from '../../util/text/en
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { Transferred } from '../../threads/protocol.js';
 import { blobHashOf, MAX_BLOB_BYTES, PIECE_BYTES } from '../content/blobHash.js';
-import type { OriginalRow } from '../content/rows.js';
-import { decryptBlob, encryptParts, encryptPiece } from './cipher.js';
+import { ChunkTable, chunkTableOf, type StoredChunkTable } from '../content/chunkTable.js';
+import { BlobDigester, type BlobDigests } from '../content/incomingBlob.js';
+import type { BlobCheckRow, OriginalRow } from '../content/rows.js';
+import { decryptParts, encryptParts, encryptPiece } from './cipher.js';
 
 /** Detects changes of a file: inode, size and times of the last changes. */
 export type FileStamp = string;
@@ -33,7 +35,13 @@ export type BlobRead =
   | { readonly kind: 'damaged'; readonly reason: string };
 
 export type BlobCheck =
-  | { readonly kind: 'whole'; readonly length: number; readonly stamp: FileStamp }
+  | {
+      readonly kind: 'whole';
+      readonly length: number;
+      readonly stamp: FileStamp;
+      /** A table of the blob's chunks, if the blob was verified by its hash. */
+      readonly newTable: StoredChunkTable | null;
+    }
   | Exclude<BlobRead, { readonly kind: 'whole' }>;
 
 /** A blob that was made from a piece of the file that was published. */
@@ -41,18 +49,18 @@ export type MadeBlob =
   | { readonly kind: 'whole'; readonly bytes: Uint8Array; readonly stamp: string }
   | { readonly kind: 'changed'; readonly stamp: string; readonly reason: string };
 
-export interface WrittenBlob {
-  readonly hash: string;
+/** A blob that was made or received. */
+export interface KnownBlob extends BlobDigests {
   /** Bytes. */
   readonly length: number;
+}
+
+export interface WrittenBlob extends KnownBlob {
   readonly stamp: FileStamp;
 }
 
 /** A blob in a file that has not its name yet. */
-export interface TemporaryBlob {
-  readonly hash: string;
-  /** Bytes. */
-  readonly length: number;
+export interface TemporaryBlob extends KnownBlob {
   /** Path. */
   readonly temporary: string;
 }
@@ -64,6 +72,13 @@ type StampedStats = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
 export const stampText = ({ ino, size, mtimeNs, ctimeNs }: StampedStats): FileStamp =>
   `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
+
+/** The table of a check, if the file is the one that was checked. A changed file is verified by its hash before any use. */
+export const tableFor = (
+  check: BlobCheckRow | null,
+  stamp: FileStamp,
+  blobBytes: number,
+): ChunkTable | null => (check?.stamp === stamp ? ChunkTable.parse(check.table, blobBytes) : null);
 
 /**
  * Detects changes of a published file: its size and the time of its last modification. A copy with the same values may
@@ -100,19 +115,47 @@ function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.buffer.byteLength - bytes.byteLength <= MAX_UNUSED_BYTES ? bytes : Uint8Array.from(bytes);
 }
 
+function writeAll(fd: number, bytes: Uint8Array, position: number | null = null): void {
+  for (let at = 0; at < bytes.length;)
+    at += writeSync(fd, bytes, at, bytes.length - at, position === null ? null : position + at);
+}
+
 /** Writes a file that is neither synced nor has its name yet. It is removed where that fails. */
-function writeTemporary(path: string, parts: readonly Uint8Array[]): void {
+function writeTemporary(path: string, parts: Iterable<Uint8Array>): void {
   try {
     const fd = openSync(path, 'wx');
     try {
-      for (const bytes of parts)
-        for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at);
+      for (const bytes of parts) writeAll(fd, bytes);
     } finally {
       closeSync(fd);
     }
   } catch (error) {
     rmSync(path, { force: true });
     throw withPath(error, path);
+  }
+}
+
+/** Encrypts a piece part by part, and computes the hash of the blob meanwhile. */
+class EncryptedParts implements Iterable<Buffer> {
+  readonly #parts: Iterable<Buffer>;
+  readonly #digester = new BlobDigester();
+  #length = 0;
+
+  constructor(piece: Uint8Array, key: Uint8Array, iv: Uint8Array) {
+    this.#parts = encryptParts(piece, key, iv);
+  }
+
+  *[Symbol.iterator](): Generator<Buffer> {
+    for (const part of this.#parts) {
+      this.#digester.add(part);
+      this.#length += part.length;
+      yield part;
+    }
+  }
+
+  /** The blob, when all parts were taken. */
+  end(): KnownBlob {
+    return { ...this.#digester.end(), length: this.#length };
   }
 }
 
@@ -133,25 +176,36 @@ export class BlobWork {
   }
 
   /**
-   * Reads a blob's file, and writes the decrypted piece into an open file. The bytes are hashed unless the file has the stamp of an
-   * earlier check. `length` is that of the piece.
+   * Reads a blob's file, verifies it, and writes the decrypted piece into an open file. The bytes are verified by the table of the last
+   * check, or by their hash if that is not possible, unless the file has the stamp of an earlier check. `length` is that of the piece.
    */
   copyTo(
     path: string,
     hash: string,
     checkedStamp: FileStamp | null,
+    lastCheck: BlobCheckRow | null,
     cipher: CipherKey,
     { fd, position }: CopyTarget,
   ): BlobCheck {
-    const read = this.#read(path, hash, checkedStamp);
+    const read = this.#read(path, hash, checkedStamp, lastCheck);
     if (read.kind !== 'whole') return read;
-    const piece = decryptBlob(read.bytes, cipher.key, cipher.iv);
-    for (let at = 0; at < piece.length;) at += writeSync(fd, piece, at, piece.length - at, position + at);
-    return { kind: 'whole', length: piece.length, stamp: read.stamp };
+    let length = 0;
+    for (const part of decryptParts(read.bytes, cipher.key, cipher.iv)) {
+      writeAll(fd, part, position + length);
+      length += part.length;
+    }
+    return { kind: 'whole', length, stamp: read.stamp, newTable: read.newTable };
   }
 
   /** The bytes are valid until the next read only. */
-  #read(path: string, hash: string, checkedStamp: FileStamp | null): BlobRead {
+  #read(
+    path: string,
+    hash: string,
+    checkedStamp: FileStamp | null,
+    lastCheck: BlobCheckRow | null,
+  ):
+    | (BlobRead & { readonly kind: 'whole'; readonly newTable: StoredChunkTable | null })
+    | Exclude<BlobRead, { readonly kind: 'whole' }> {
     let fd: number;
     try {
       refuseSpecialFile(path);
@@ -167,9 +221,10 @@ export class BlobWork {
       const bytes = readBytes(fd, before.size, 0, (this.#scratch ??= new Uint8Array(MAX_BLOB_BYTES)));
       const { stamp } = stampOf(fd);
       const isChecked = stamp === checkedStamp && stamp === before.stamp && bytes.length === before.size;
-      if (!isChecked && blobHashOf(bytes) !== hash)
-        return { kind: 'damaged', reason: 'its bytes have another hash' };
-      return { kind: 'whole', bytes, length: bytes.length, stamp };
+      const whole = { kind: 'whole', bytes, length: bytes.length, stamp, newTable: null } as const;
+      if (isChecked || tableFor(lastCheck, stamp, bytes.length)?.matches(0, bytes)) return whole;
+      if (blobHashOf(bytes) !== hash) return { kind: 'damaged', reason: 'its bytes have another hash' };
+      return { ...whole, newTable: chunkTableOf(bytes) };
     } catch (error) {
       // A bad sector must not affect other blobs.
       if ((error as NodeJS.ErrnoException).code === 'EIO')
@@ -182,17 +237,17 @@ export class BlobWork {
 
   /** Encrypts a piece of a file and writes the blob to a temporary file, which is not synced. */
   encrypt(folder: string, piece: Uint8Array, { key, iv }: CipherKey): TemporaryBlob {
-    const parts = encryptParts(piece, key, iv);
-    const hash = blobHashOf(...parts);
-    const temporary = join(folder, `${hash}.${this.#nextNumber}${PARTIAL_SUFFIX}`);
-    writeTemporary(temporary, parts);
-    return { hash, length: parts[0].length + parts[1].length, temporary };
+    const temporary = join(folder, `${this.#nextNumber}${PARTIAL_SUFFIX}`);
+    const blob = new EncryptedParts(piece, key, iv);
+    writeTemporary(temporary, blob);
+    return { ...blob.end(), temporary };
   }
 
   /** Computes the blob of a piece without writing it. */
-  measure(piece: Uint8Array, { key, iv }: CipherKey): Pick<WrittenBlob, 'hash' | 'length'> {
-    const parts = encryptParts(piece, key, iv);
-    return { hash: blobHashOf(...parts), length: parts[0].length + parts[1].length };
+  measure(piece: Uint8Array, { key, iv }: CipherKey): KnownBlob {
+    const blob = new EncryptedParts(piece, key, iv);
+    for (const _part of blob);
+    return blob.end();
   }
 
   /**

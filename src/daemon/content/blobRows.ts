@@ -6,7 +6,8 @@ import { textList, type Statements } from '../../sqlite/statements.js';
 import { isBlobHash } from './blobHash.js';
 import { BlobHashes } from './blobHashes.js';
 import type { OriginalRows } from './originalRows.js';
-import type { BlobRow, DiskUsage, Reconciled, StoredBlob } from './rows.js';
+import type { StoredChunkTable } from './chunkTable.js';
+import type { BlobCheckRow, BlobRow, DiskUsage, Reconciled, StoredBlob } from './rows.js';
 
 /** How long peers keep an announcement. The next announcement follows after half of it. Source: lbry-sdk lbry/dht/constants.py `DATA_EXPIRATION`. */
 const ANNOUNCED_SEC = 86_400;
@@ -154,7 +155,8 @@ export class BlobRows {
     const given = textList(hashes);
     this.#own.transaction(() => {
       this.#own.run(`insert or ignore into doomed_blob select value from json_each(?)`, given);
-      this.#own.run(`delete from blob_check where blob_hash in ${GIVEN}`, given);
+      for (const table of ['blob_check', 'blob_chunks'])
+        this.#own.run(`delete from ${table} where blob_hash in ${GIVEN}`, given);
     });
   }
 
@@ -162,12 +164,25 @@ export class BlobRows {
     this.#own.run(`delete from doomed_blob where blob_hash in ${GIVEN}`, textList(hashes));
   }
 
-  /** Stores the stamps of verified files. */
-  noteChecked(checks: readonly (readonly [hash: string, stamp: string])[]): void {
+  /** Stores the stamps of verified files and the tables of their chunks. */
+  noteChecked(checks: readonly BlobCheckRow[]): void {
     this.#own.transaction(() => {
-      for (const [hash, stamp] of checks)
+      for (const { hash, stamp, table } of checks) {
         this.#own.run('insert or replace into blob_check values (?, ?)', hash, stamp);
+        this.#own.run('insert or replace into blob_chunks values (?, ?)', hash, table);
+      }
     });
+  }
+
+  /** The last verification of a blob's file; null if there was none, or if it left no table. */
+  blobCheck(hash: string): BlobCheckRow | null {
+    const row = this.#own.get(
+      'select stamp, codes from blob_chunks join blob_check using (blob_hash) where blob_hash = ?',
+      hash,
+    );
+    return row === undefined
+      ? null
+      : { hash, stamp: row['stamp'] as string, table: row['codes'] as StoredChunkTable };
   }
 
   /** Marks finished hashes for one immediate announcement. Source: `should_single_announce_blobs`. */

@@ -16,6 +16,7 @@ const METHODS = [
   'forgetBlobs',
   'endDeletion',
   'noteChecked',
+  'blobCheck',
   'announceSoon',
   'alwaysAnnounce',
   'dueForAnnouncement',

@@ -14,6 +14,7 @@ import { OffsiteRows, type DueUpload, type OffsiteBlob, type OpenedOffsite } fro
 import { OriginalRows } from './originalRows.js';
 import { ReflectorRows } from './reflectorRows.js';
 import type {
+  BlobCheckRow,
   BlobRow,
   CompletedStream,
   DiskUsage,
@@ -93,8 +94,12 @@ export class ContentStore {
     this.#blobs.endDeletion(hashes);
   }
 
-  noteChecked(checks: readonly (readonly [hash: string, stamp: string])[]): void {
+  noteChecked(checks: readonly BlobCheckRow[]): void {
     this.#blobs.noteChecked(checks);
+  }
+
+  blobCheck(hash: string): BlobCheckRow | null {
+    return this.#blobs.blobCheck(hash);
   }
 
   announceSoon(hashes: readonly string[], nowSec: number): void {

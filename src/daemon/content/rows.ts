@@ -1,6 +1,15 @@
 /** Types of the content database. Times are Unix seconds. */
 import type { PackedHashes } from './blobHashes.js';
+import type { StoredChunkTable } from './chunkTable.js';
 import type { StreamDescriptor } from './descriptor.js';
+
+/** A verified file of a blob. */
+export interface BlobCheckRow {
+  readonly hash: string;
+  /** See `FileStamp`. */
+  readonly stamp: string;
+  readonly table: StoredChunkTable;
+}
 
 export interface BlobRow {
   readonly hash: string;

@@ -139,16 +139,17 @@ export const CREATE_TABLES = [
 ].join('\n');
 
 /** The own version of the tables below, in `user_version`. */
-export const OWN_VERSION = 2;
+export const OWN_VERSION = 3;
 
 /**
- * `blob_check`: the stamp of a blob's file at its last verification. `doomed_blob`: blobs whose file has to be removed, also
+ * `blob_check`: the stamp of a blob's file at its last verification. `blob_chunks`: see `chunkTable.ts`. `doomed_blob`: blobs whose file has to be removed, also
  * after a kill. `pin`: streams (by stream hash) and channels (by claim id) that cleaning spares. `stream_size`: the exact
  * bytes of a stream's file. `original`: the files from which blobs are made. `note`: open tasks. A folder of an older
  * version gets the tables that it lacks.
  */
 export const CREATE_OWN_TABLES = `
   create table if not exists blob_check (blob_hash text primary key, stamp text not null) without rowid;
+  create table if not exists blob_chunks (blob_hash text primary key not null, codes blob not null);
   create table if not exists doomed_blob (blob_hash text primary key) without rowid;
   create table if not exists pin (kind text not null, id text not null, added_on integer not null, primary key (kind, id)) without rowid;
   create table if not exists stream_size (stream_hash text primary key, size_bytes integer not null) without rowid;

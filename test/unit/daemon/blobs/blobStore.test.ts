@@ -14,6 +14,7 @@ import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
 import { DiskSpace } from '../../../../src/daemon/blobs/diskSpace.js';
 import { makeStream } from '../../../../src/daemon/blobs/makeStream.js';
 import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
+import { receivedBlob } from '../../../../src/daemon/content/incomingBlob.js';
 import {
   descriptorBytes,
   readDescriptor,
@@ -95,11 +96,10 @@ describe('BlobStore', () => {
     };
     for (const [n, bytes] of blobs.entries()) {
       const hash = hashes[n]!;
-      expect(await folder.store.receive(hash, { bytes: randomBytes(9), hash: hashes[(n + 1) % 3]! })).toBe(
-        false,
-      );
-      expect(await folder.store.receive(hash, { bytes, hash })).toBe(true);
-      expect(await folder.store.read(hash)).toBe(bytes);
+      const blob = receivedBlob(bytes);
+      expect(await folder.store.receive(hash, receivedBlob(randomBytes(9)))).toBe(false);
+      expect(await folder.store.receive(hash, blob)).toBe(true);
+      expect(await folder.store.read(hash)).toBe(blob.bytes);
       // A reader has it now. The next one gets it from disk.
       folder.store.forgetHeld(hash);
     }
@@ -116,16 +116,16 @@ describe('BlobStore', () => {
   });
 
   it('reports a received blob that cannot be put on disk to the caller that needs it there', async () => {
-    const bytes = randomBytes(5000);
-    const hash = blobHashOf(bytes);
+    const blob = receivedBlob(randomBytes(5000));
+    const { hash } = blob;
     const database = folder.database as { addBlobs: typeof folder.database.addBlobs };
     const { addBlobs } = database;
     database.addBlobs = () => Promise.reject(new Error('the disk is full'));
-    expect(await folder.store.receive(hash, { bytes, hash })).toBe(true);
+    expect(await folder.store.receive(hash, blob)).toBe(true);
     await expect(folder.store.kept(hash)).rejects.toThrow('the disk is full');
     expect([await folder.store.read(hash), folder.store.finished.has(hash)]).toEqual([null, false]);
     database.addBlobs = addBlobs;
-    expect(await folder.store.receive(hash, { bytes, hash })).toBe(true);
+    expect(await folder.store.receive(hash, blob)).toBe(true);
     await folder.store.kept(hash);
     expect(folder.store.finished.has(hash)).toBe(true);
   });

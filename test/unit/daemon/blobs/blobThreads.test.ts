@@ -25,7 +25,7 @@ it('starts threads for work, ends them when there is none for a while, and start
   expect(threads.count).toBe(0);
   const hash = threads.hashFile();
   await hash.add(piece);
-  expect(await threads.measure(piece, cipher)).toEqual(wanted);
+  expect(await threads.measure(piece, cipher)).toMatchObject(wanted);
   // A file is still being hashed.
   expect([threads.count, due]).toEqual([1, null]);
   expect(await hash.end()).toBe(blobHashOf(piece));

@@ -309,6 +309,7 @@ describe('blobs that are not to be saved', () => {
     expect(await folder.store.read(blobHashOf(blobs[0]!))).toBeNull();
     folder.savesBlobs = true;
     expect(last.equals((await folder.store.read(blobHashOf(last)))!)).toBe(true);
+    await folder.store.kept(blobHashOf(last));
     expect(readdirSync(folder.blobFolder)).toEqual([blobHashOf(last)]);
   });
 });

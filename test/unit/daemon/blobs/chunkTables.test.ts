@@ -1,0 +1,138 @@
+/** Blobs of an earlier run, of which only the chunks are verified that are read. */
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
+import { stampText } from '../../../../src/daemon/blobs/blobWork.js';
+import { encryptPiece } from '../../../../src/daemon/blobs/cipher.js';
+import { CHUNK_BYTES, ChunkTable } from '../../../../src/daemon/content/chunkTable.js';
+import { receivedBlob } from '../../../../src/daemon/content/incomingBlob.js';
+import { ContentFolder } from '../../../support/contentFolder.js';
+
+const CIPHER = { key: randomBytes(16), iv: randomBytes(16) };
+const PIECE = randomBytes(4 * CHUNK_BYTES + 5000);
+const { bytes: BLOB, hash: HASH } = receivedBlob(encryptPiece(PIECE, CIPHER.key, CIPHER.iv));
+
+const threads = new BlobThreads(1);
+let folder: ContentFolder;
+beforeEach(async () => {
+  folder = new ContentFolder(threads);
+  await folder.open();
+  await folder.store.write(HASH, BLOB);
+  await folder.reopen();
+});
+afterEach(async () => {
+  await folder.close();
+  folder.remove();
+});
+afterAll(() => threads.close());
+
+/** Damages one byte of the file as a bad disk does: nothing else tells that. */
+async function damage(at: number): Promise<void> {
+  const path = folder.blobPath(HASH);
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.from([BLOB[at]! ^ 4]), 0, 1, at);
+  closeSync(file);
+  const check = (await folder.database.blobCheck(HASH))!;
+  await folder.database.noteChecked([{ ...check, stamp: stampText(statSync(path, { bigint: true })) }]);
+}
+
+async function spoilTable(change: (table: Buffer) => Buffer): Promise<void> {
+  const check = (await folder.database.blobCheck(HASH))!;
+  await folder.database.noteChecked([{ ...check, table: change(Buffer.from(check.table)) }]);
+}
+
+const flipByte = (at: number) => (table: Buffer) => {
+  table[at]! ^= 1;
+  return table;
+};
+
+async function storedTableMatches(): Promise<boolean> {
+  const check = await folder.database.blobCheck(HASH);
+  return ChunkTable.parse(check?.table ?? null, BLOB.length)?.matches(0, BLOB) ?? false;
+}
+
+async function saved(): Promise<{ readonly written: number | null; readonly bytes: Buffer }> {
+  const path = join(folder.path, 'saved');
+  writeFileSync(path, '');
+  const file = await open(path, 'r+');
+  const written = await folder.store.copyTo(HASH, CIPHER, { fd: file.fd, position: 0 });
+  await file.close();
+  return { written, bytes: readFileSync(path) };
+}
+
+it('reads right chunks of a blob whose other chunks are damaged, and none of those', async () => {
+  expect(await storedTableMatches()).toBe(true);
+  await damage(3 * CHUNK_BYTES + 17);
+  const parts = (await folder.store.openParts(HASH))!;
+  const [from, count] = [CHUNK_BYTES - 100, CHUNK_BYTES + 200];
+  expect(Buffer.from(await parts.read(from, count))).toEqual(BLOB.subarray(from, from + count));
+  const buffer = new Uint8Array(CHUNK_BYTES);
+  expect((await parts.read(CHUNK_BYTES, CHUNK_BYTES, buffer)).buffer).toBe(buffer.buffer);
+  const end = Buffer.from(await parts.read(4 * CHUNK_BYTES + 1, CHUNK_BYTES));
+  expect(end).toEqual(BLOB.subarray(4 * CHUNK_BYTES + 1));
+  await expect(parts.read(4 * CHUNK_BYTES - 1, 1)).rejects.toThrow('damaged');
+  await parts.close();
+  expect(folder.store.finished.has(HASH)).toBe(false);
+  expect(folder.warnings.join()).toContain('It was quarantined');
+  expect(await folder.store.write(HASH, BLOB)).toBe(true);
+  expect(Buffer.from((await folder.store.read(HASH))!)).toEqual(BLOB);
+});
+
+it.each(['read', 'saved'])('a damaged blob is not %s', async (how) => {
+  await damage(BLOB.length - 1);
+  if (how === 'read') expect(await folder.store.read(HASH)).toBeNull();
+  else expect(await saved()).toEqual({ written: null, bytes: Buffer.alloc(0) });
+  expect(folder.store.finished.has(HASH)).toBe(false);
+});
+
+it.each([
+  ['key is damaged', flipByte(3)],
+  ['first code is damaged', flipByte(16)],
+  ['last code is damaged', flipByte(16 + 4 * 16 + 15)],
+  ['length is wrong', (table: Buffer) => table.subarray(1)],
+])('a table whose %s is replaced, and the blob is used', async (_what, change) => {
+  const uses = [
+    async () => expect(Buffer.from((await folder.store.read(HASH))!)).toEqual(BLOB),
+    async () => expect(await saved()).toEqual({ written: PIECE.length, bytes: PIECE }),
+    async () => {
+      const parts = (await folder.store.openParts(HASH))!;
+      for (let at = 0; at < BLOB.length; at += CHUNK_BYTES)
+        expect(Buffer.from(await parts.read(at, CHUNK_BYTES))).toEqual(BLOB.subarray(at, at + CHUNK_BYTES));
+      await parts.close();
+    },
+  ];
+  for (const use of uses) {
+    await spoilTable(change);
+    await folder.reopen();
+    expect(await storedTableMatches()).toBe(false);
+    await use();
+    expect([folder.store.finished.has(HASH), folder.warnings]).toEqual([true, []]);
+    await folder.reopen();
+    expect(await storedTableMatches()).toBe(true);
+  }
+});
+
+it('a changed file is verified as a whole before any part of it is used', async () => {
+  const [changed, untouched] = [Buffer.from(BLOB), BLOB.subarray(0, CHUNK_BYTES)];
+  changed[BLOB.length - 1]! ^= 1;
+  writeFileSync(folder.blobPath(HASH), changed);
+  expect(await folder.store.openParts(HASH)).toBeNull();
+  expect(await folder.store.write(HASH, BLOB)).toBe(true);
+  // A copy of the file has another stamp. It gets a table of its own.
+  await folder.reopen();
+  writeFileSync(folder.blobPath(HASH), BLOB);
+  const parts = (await folder.store.openParts(HASH))!;
+  expect(Buffer.from(await parts.read(0, CHUNK_BYTES))).toEqual(untouched);
+  await parts.close();
+  await folder.reopen();
+  const { stamp } = (await folder.database.blobCheck(HASH))!;
+  expect(stamp).toBe(stampText(statSync(folder.blobPath(HASH), { bigint: true })));
+});
+
+it('a deleted blob leaves no table', async () => {
+  await folder.store.delete([HASH]);
+  expect(await folder.database.blobCheck(HASH)).toBeNull();
+});
