@@ -65,10 +65,44 @@ it('writes scripts with the names of lbcd', async () => {
   });
 });
 
-it('makes transactions of version 1', async () => {
+it('makes transactions of version 1, with the defaults of lbcd', async () => {
   const inputs = [{ txid: waiting.txid, vout: 0 }];
   expect(await result('createrawtransaction', inputs, {})).toMatch(/^01000000/);
   expect(await node.rpc('createrawtransaction', [inputs, {}])).toMatch(/^02000000/);
+  const [txid, zeros] = ['ab', '00'.repeat(31)];
+  expect(await result('createrawtransaction', [{ txid, sequence: 5 }], { data: '51' })).toBe(
+    `0100000001${txid}${zeros}0000000000ffffffff010000000000000000015100000000`,
+  );
+  expect(await result('createrawtransaction', [{ txid, sequence: 5 }], {}, 7)).toBe(
+    `0100000001${txid}${zeros}0000000000feffffff0007000000`,
+  );
+  expect(await result('createrawtransaction', null, null)).toBe('01000000000000000000');
+  expect(await failure('createrawtransaction', [{ txid: 'zz' }], {})).toEqual([
+    -22,
+    'Argument must be hexadecimal string (not "zz")',
+  ]);
+  expect(await failure('createrawtransaction', [], { [OPEN_ADDRESS]: 0 })).toEqual([-3, 'invalid amount']);
+});
+
+it('shows the type of the script behind a claim, and takes an odd number of digits', async () => {
+  const claim = `b50161016f6d7576a914${'22'.repeat(20)}88ac`;
+  expect(await result('decodescript', claim)).toMatchObject({ type: 'pubkeyhash', reqSigs: 1 });
+  expect(await node.rpc('decodescript', [claim])).toMatchObject({ type: 'nonstandard' });
+  expect(await result('decodescript', '151')).toMatchObject({ asm: '51' });
+  expect(await failure('decodescript', 'zz')).toEqual([
+    -22,
+    'Argument must be hexadecimal string (not "zz")',
+  ]);
+});
+
+it('refuses an output that a transaction of the mempool does not have', async () => {
+  const message = 'Output index number (vout) does not exist for transaction.';
+  expect(await failure('gettxout', waiting.txid, 9)).toEqual([-5, message]);
+  expect(await result('gettxout', waiting.txid, 9, false)).toBeNull();
+  expect(await failure('gettxout', waiting.txid, -1)).toEqual([
+    -32602,
+    "parameter #2 'vout' must be type uint32 (got -1)",
+  ]);
 });
 
 it('gives templates with the flags of the coinbase and the fields of lbcd alone', async () => {
@@ -126,19 +160,24 @@ it('turns mining off, and never on', async () => {
   ]);
 });
 
+it('refuses an address that cannot be the one of a node', async () => {
+  expect(await failure('node', 'connect', '127.0.0.1:y')).toEqual([-8, "invalid port 'y' in the address"]);
+  expect(await failure('node', 'connect', '')).toEqual([-8, "invalid host '' in the address"]);
+});
+
 it('connects to and disconnects from nodes', async () => {
   const other = await startRegtest({ args: ['-listen=1'] });
   try {
     const target = `127.0.0.1:${other.p2pPort}`;
     expect(await result('node', 'connect', target, 'perm')).toBeNull();
     expect(await result('getaddednodeinfo', false)).toEqual([target]);
-    expect(await failure('node', 'connect', target)).toEqual([-8, 'peer exists as a permanent peer']);
-    expect(await failure('node', 'connect', target, 'perm')).toEqual([-8, 'peer already connected']);
     const peer = async (): Promise<PeerInfo | undefined> =>
       (await peersOf(node)).find(({ addr, version }) => addr === target && version > 0);
     const comes = (): Promise<void> => until('the peer', async () => (await peer()) !== undefined);
     const goes = (): Promise<void> => until('the end of the peer', async () => (await peer()) === undefined);
     await comes();
+    expect(await failure('node', 'connect', target)).toEqual([-8, 'peer exists as a permanent peer']);
+    expect(await failure('node', 'connect', target, 'perm')).toEqual([-8, 'peer already connected']);
     expect(await failure('node', 'disconnect', target)).toEqual([
       -1,
       "can't disconnect a permanent peer, use remove",

@@ -143,11 +143,22 @@ export function parseLooseHash(value: JsonValue): Buffer {
  * A hash from up to 64 hex digits, padded with zeros. Source: lbcd `chainhash.NewHashFromStr`, rpcserver.go
  * `rpcDecodeHexError`.
  */
-function parseLbcdHash(value: JsonValue): Buffer {
+export function parseLbcdHash(value: JsonValue): Buffer {
   const text = getString(value);
   if (/^[0-9a-fA-F]{0,64}$/.test(text)) return hashFromHex(text.padStart(64, '0'));
+  throw notLbcdHex(text);
+}
+
+function notLbcdHex(text: string): RpcError {
   const message = `Argument must be hexadecimal string (not ${JSON.stringify(text)})`;
-  throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, message);
+  return rpcError(RPC_ERROR.DESERIALIZATION_ERROR, message);
+}
+
+/** Bytes from hex digits, in slices; an odd number of digits gets a zero in front. Source: lbcd `handleDecodeScript`. */
+export async function readLbcdHex(text: string): Promise<Buffer> {
+  const bytes = await inSlices(decodeHexInSlices(text.length % 2 === 0 ? text : `0${text}`));
+  if (bytes === null) throw notLbcdHex(text);
+  return bytes;
 }
 
 const CLAIM_ID_DIGITS = 40;

@@ -6,6 +6,7 @@ import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { SCRIPT_SCHEMA, scriptAnswer } from '../../format/script.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
@@ -38,6 +39,13 @@ function findUnspent(
           isCoinbase: (coin.heightCode & 1) !== 0,
         },
   );
+}
+
+/** Throws if a transaction of the mempool does not have this output. Source: lbcd `handleGetTxOut`. */
+function checkLbcdOutput(mempool: RpcServices['mempool'], txid: Bytes, outPoint: Bytes): void {
+  if (mempool.entry(txid) === null || mempool.output(outPoint) !== null) return;
+  const message = 'Output index number (vout) does not exist for transaction.';
+  throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
 }
 
 export const getTxOut = defineMethod({
@@ -74,7 +82,10 @@ export const getTxOut = defineMethod({
   examples: [['"txid"', '1']],
   run({ services, profile }, args): MaybePromise<JsonOut> {
     const { chain, params } = services;
+    if (profile === 'lbcd' && args.n < 0)
+      throw rpcError(RPC_ERROR.INVALID_PARAMS, `parameter #2 'vout' must be type uint32 (got ${args.n})`);
     const outPoint = new Writer(36).raw(args.txid).u32(args.n).finish();
+    if (profile === 'lbcd' && args.include_mempool) checkLbcdOutput(services.mempool, args.txid, outPoint);
     const tip = hashToHex(chain.headers.hash(chain.chain.tip));
     const found = findUnspent(services, outPoint, {
       height: chain.chain.height,

@@ -19,7 +19,17 @@ function withPort(target: string, defaultPort: number): string {
   return target.includes(':') ? `[${target}]:${defaultPort}` : `${target}:${defaultPort}`;
 }
 
+/** Throws for an address that cannot be the one of a node. Source: lbcd server.go `addrStringToNetAddr`. */
+function checkAddress(address: string): void {
+  const [, host, port = ''] = /^(\[[^\]]*\]|[^:]*):([^:]*)$/.exec(address) ?? [];
+  if (!/^[0-9]+$/.test(port) || Number(port) > MAX_PORT)
+    throw invalid(`invalid port '${port}' in the address`);
+  if (host === '' || (host!.startsWith('[') && isIP(host!.slice(1, -1)) === 0))
+    throw invalid(`invalid host '${host}' in the address`);
+}
+
 const MAX_ID = 0xffffffff;
+const MAX_PORT = 0xffff;
 
 function findPeer(peers: PeerService, target: string, defaultPort: number): PeerSnapshot | undefined {
   if (/^[0-9]+$/.test(target) && Number(target) <= MAX_ID)
@@ -87,8 +97,12 @@ export const node = defineMethod({
 
 async function connect(peers: PeerService, address: string, type: string): Promise<void> {
   if (type !== 'perm' && type !== 'temp') throw invalid('invalid subcommand for node connect');
-  if (peers.addedNodes().some(({ name }) => name === address))
+  const added = peers.addedNodes().find(({ name }) => name === address);
+  if (added?.connected)
     throw invalid(type === 'perm' ? 'peer already connected' : 'peer exists as a permanent peer');
+  checkAddress(address);
+  // A permanent connection that is not up yet is already being tried.
+  if (added !== undefined) return;
   if (type === 'perm') peers.addNode(address);
   else await peers.tryOnce(address);
 }

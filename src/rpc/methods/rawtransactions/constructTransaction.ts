@@ -1,6 +1,6 @@
 /**
  * The transaction parameters of `createrawtransaction` and `createpsbt`, and the construction.
- * Source: lbrycrd rpc/rawtransaction.cpp `ConstructTransaction`.
+ * Source: lbrycrd rpc/rawtransaction.cpp `ConstructTransaction`; lbcd rpcserver.go `handleCreateRawTransaction`.
  */
 import {
   emptyInput,
@@ -14,7 +14,7 @@ import { OP } from '../../../script/opcodes.js';
 import { buildScript } from '../../../script/script.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { toHex } from '../../../util/bytes.js';
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../../util/json/json.js';
+import { isJsonNumber, JsonNumber, JsonObject, numberText, type JsonValue } from '../../../util/json/json.js';
 import type { Slices } from '../../../util/slices.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
@@ -26,12 +26,15 @@ import {
   parseAmount,
   parseHashParam,
   parseHexParam,
+  parseLbcdHash,
 } from '../../declare/paramTypes.js';
 
 /** Maximum sequence number by which an input signals replaceability (BIP125). */
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd;
 const MAX_UINT32 = 0xffffffffn;
 const TRANSACTION_VERSION = 2;
+/** Source: lbcd wire `TxVersion`. */
+const LBCD_VERSION = 1;
 
 export const CONSTRUCT_PARAMS = [
   {
@@ -94,6 +97,15 @@ function readSequence(value: JsonValue | undefined, byDefault: number): number {
   return Number(sequence);
 }
 
+/** lbcd takes a missing number as 0, and all sequence numbers from the locktime. */
+function readLbcdInput(value: JsonValue, sequence: number): TxInput {
+  const object = getObject(value);
+  const hash = parseLbcdHash(object.get('txid') ?? '');
+  const index = getInt(object.get('vout') ?? new JsonNumber('0'));
+  if (index < 0) throw invalid('Invalid parameter, vout must be positive');
+  return { ...emptyInput({ hash, index }), sequence };
+}
+
 function readInput(value: JsonValue, defaultSequence: number): TxInput {
   const object = getObject(value);
   const hash = parseHashParam(object.get('txid') ?? null, 'txid');
@@ -140,7 +152,18 @@ function readAddress(address: string, prefixes: AddressPrefixes): Buffer {
   return scriptForDestination(destination);
 }
 
-function* readOutputs(pairs: readonly Pair[], prefixes: AddressPrefixes): Slices<TxOutput[]> {
+/** An amount that lbcd accepts: more than 0. */
+function parseLbcdAmount(value: JsonValue): bigint {
+  const amount = parseAmount(value);
+  if (amount === 0n) throw rpcError(RPC_ERROR.TYPE_ERROR, 'invalid amount');
+  return amount;
+}
+
+function* readOutputs(
+  pairs: readonly Pair[],
+  prefixes: AddressPrefixes,
+  isLbcd: boolean,
+): Slices<TxOutput[]> {
   const seen = new SpreadMap<true>();
   const outputs: TxOutput[] = [];
   for (const [name, value] of pairs) {
@@ -148,7 +171,9 @@ function* readOutputs(pairs: readonly Pair[], prefixes: AddressPrefixes): Slices
     if (name === 'data') {
       if (seen.has(name)) throw invalid('Invalid parameter, duplicate key: data');
       seen.set(name, true);
-      const script = buildScript(OP.OP_RETURN, parseHexParam(valueText(value), 'Data'));
+      const data = parseHexParam(valueText(value), 'Data');
+      // lbcd takes the bytes as the whole script.
+      const script = isLbcd ? data : buildScript(OP.OP_RETURN, data);
       outputs.push({ value: 0n, script });
       continue;
     }
@@ -156,36 +181,41 @@ function* readOutputs(pairs: readonly Pair[], prefixes: AddressPrefixes): Slices
     const key = toHex(script);
     if (seen.has(key)) throw invalid(`Invalid parameter, duplicated address: ${name}`);
     seen.set(key, true);
-    outputs.push({ value: parseAmount(value), script });
+    outputs.push({ value: isLbcd ? parseLbcdAmount(value) : parseAmount(value), script });
   }
   return outputs;
 }
 
-function* readInputs(values: readonly JsonValue[], defaultSequence: number): Slices<TxInput[]> {
+function* readInputs(
+  values: readonly JsonValue[],
+  defaultSequence: number,
+  read: typeof readInput,
+): Slices<TxInput[]> {
   const inputs: TxInput[] = [];
   for (const value of values) {
-    inputs.push(readInput(value, defaultSequence));
+    inputs.push(read(value, defaultSequence));
     yield;
   }
   return inputs;
 }
 
-/** Creates the unsigned transaction. Throws the reference's errors. */
+/** Creates the unsigned transaction. Throws the reference's errors; with `isLbcd` those of lbcd, which reads a null as nothing. */
 export function* constructTransaction(
   { inputs, outputs, locktime, replaceable }: ConstructArgs,
   prefixes: AddressPrefixes,
+  isLbcd = false,
 ): Slices<Transaction> {
-  if (inputs === null || outputs === null) {
+  if (!isLbcd && (inputs === null || outputs === null)) {
     throw invalid('Invalid parameter, arguments 1 and 2 must be non-null');
   }
-  const given = outputs instanceof JsonObject ? outputs : getArray(outputs);
+  const given = outputs instanceof JsonObject ? outputs : getArray(outputs ?? []);
   const lockTime = readLockTime(locktime);
   const defaultSequence =
     replaceable === true ? MAX_REPLACEABLE_SEQUENCE : lockTime === 0 ? SEQUENCE_FINAL : SEQUENCE_FINAL - 1;
   const tx: Transaction = {
-    version: TRANSACTION_VERSION,
-    inputs: yield* readInputs(inputs, defaultSequence),
-    outputs: yield* readOutputs(yield* readPairs(given), prefixes),
+    version: isLbcd ? LBCD_VERSION : TRANSACTION_VERSION,
+    inputs: yield* readInputs(inputs ?? [], defaultSequence, isLbcd ? readLbcdInput : readInput),
+    outputs: yield* readOutputs(yield* readPairs(given), prefixes, isLbcd),
     lockTime,
   };
   const signals = tx.inputs.some((input) => input.sequence <= MAX_REPLACEABLE_SEQUENCE);

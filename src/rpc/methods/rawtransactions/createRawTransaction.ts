@@ -7,9 +7,6 @@ import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { CONSTRUCT_PARAMS, constructTransaction } from './constructTransaction.js';
 
-/** Source: lbcd rpcserver.go `handleCreateRawTransaction`, wire `TxVersion`. */
-const LBCD_VERSION = 1;
-
 export const createRawTransaction = defineMethod({
   name: 'createrawtransaction',
   category: 'rawtransactions',
@@ -25,8 +22,7 @@ export const createRawTransaction = defineMethod({
     ['[{"txid":"myid","vout":0}]', '[{"data":"00010203"}]'],
   ],
   async run({ services: { params }, profile }, args) {
-    const tx = await inSlices(constructTransaction(args, addressPrefixes(params)));
-    const version = profile === 'lbcd' ? LBCD_VERSION : tx.version;
-    return hexOf(await inSlices(formatTransactionInSlices({ ...tx, version })));
+    const made = constructTransaction(args, addressPrefixes(params), profile === 'lbcd');
+    return hexOf(await inSlices(formatTransactionInSlices(await inSlices(made))));
   },
 });

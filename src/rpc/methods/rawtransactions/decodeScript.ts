@@ -1,4 +1,7 @@
-/** `decodescript`: describes a script, and how it can be wrapped. Source: lbrycrd rpc/rawtransaction.cpp. */
+/**
+ * `decodescript`: describes a script, and how it can be wrapped. Source: lbrycrd rpc/rawtransaction.cpp; lbcd rpcserver.go
+ * `handleDecodeScript`.
+ */
 import { hash160 } from '../../../crypto/hash.js';
 import { encodeDestination } from '../../../script/address.js';
 import { scriptForWitness, solveScript } from '../../../script/standard.js';
@@ -13,7 +16,7 @@ import {
   type ScriptContext,
 } from '../../format/script.js';
 import { defineMethod } from '../../declare/method.js';
-import { readHexParam } from '../../declare/paramTypes.js';
+import { readHexParam, readLbcdHex } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 
 /** Script types that may be wrapped in a witness program. */
@@ -62,9 +65,13 @@ export const decodeScript = defineMethod({
   }),
   examples: [['"hexstring"']],
   async run({ services: { params }, profile }, { hexstring }) {
-    const script = hexstring === '' ? EMPTY_BYTES : await readHexParam(hexstring, 'argument');
+    const isLbcd = profile === 'lbcd';
+    const read = isLbcd ? readLbcdHex(hexstring) : readHexParam(hexstring, 'argument');
+    const script = hexstring === '' ? EMPTY_BYTES : await read;
     const context: ScriptContext = { prefixes: addressPrefixes(params), profile };
-    const answer = await inSlices(scriptAnswerInSlices(script, context, false));
+    const whole = await inSlices(scriptAnswerInSlices(script, context, false));
+    // Here, and only here, lbcd shows the type of the script behind a claim.
+    const answer = isLbcd ? { ...whole, type: whole.subtype || whole.type } : whole;
     if (answer.type === 'scripthash') return answer;
     const wraps = WRAPPABLE.has(answer.type) && !hasUncompressedKey(script);
     return {
