@@ -15,8 +15,11 @@ const CLEARS = 'clear_';
 /** Beginnings of error texts for which the reference has no error class. */
 const UNCLASSED = ['In order to set a fee', 'Missing or unknown currency'];
 const NULL_REFUSED = 'None or null is not valid value';
+/** End of the text about wrong hex. Its class there is Python's `binascii.Error`. */
+const HEX_REFUSED = 'must be an even number of hex digits';
 
 function refusalOf(message: string): DaemonError {
+  if (message.endsWith(HEX_REFUSED)) return new DaemonError('Error', message);
   if (message.startsWith(NULL_REFUSED)) return new DaemonError('InputValueIsNoneError', message);
   return UNCLASSED.some((start) => message.startsWith(start)) ? failure(message) : badValue(message);
 }

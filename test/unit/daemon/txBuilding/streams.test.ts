@@ -433,7 +433,7 @@ describe('a collection', () => {
     await expect(collection('list', [A])).rejects.toThrow(
       "You already have a collection under the name 'list'. Use --allow-duplicate-name flag to override.",
     );
-    await expect(collection('other', ['x'])).rejects.toMatchObject({ name: 'ValueError' });
+    await expect(collection('other', ['x'])).rejects.toMatchObject({ name: 'Error' });
     const id = idOf(await channel('@lab'));
     await expect(update(id, {})).rejects.toThrow(
       `A claim with id '${id}' was found but it is not a collection.`,
