@@ -1,6 +1,33 @@
 import tseslint from 'typescript-eslint';
 import prettier from 'eslint-config-prettier';
 
+/**
+ * The dialect of a family of modules (CONTRIBUTING.md). `no-restricted-syntax` of a later block replaces that of an earlier one, so the
+ * rules of pages contain those of their family.
+ */
+const PRIVATE = {
+  selector: 'PrivateIdentifier',
+  message: 'Members are `private` here; `#` is the dialect of src/daemon.',
+};
+const NODE_DIALECT = [
+  PRIVATE,
+  {
+    selector: 'Identifier[name=/dewies/i]',
+    message: 'Amounts are named `…Sat` here; `…Dewies` is the dialect of src/daemon.',
+  },
+];
+const DAEMON_DIALECT = [
+  {
+    selector:
+      ":matches(PropertyDefinition, MethodDefinition[kind!='constructor'], TSParameterProperty)[accessibility='private']",
+    message: 'Members are `#private` in src/daemon; `private` is the dialect of the other modules.',
+  },
+  {
+    selector: 'Identifier[name=/(^sats?|Sats?)($|[A-Z_])/]',
+    message: 'Amounts are named `…Dewies` in src/daemon; `…Sat` is the dialect of the other modules.',
+  },
+];
+
 export default tseslint.config(
   {
     ignores: ['dist/', 'dist.*/', 'build/', 'coverage/', 'node_modules/', 'data/', 'src/metadata/messages/'],
@@ -36,11 +63,26 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**/*.{ts,tsx}'],
+    ignores: ['src/daemon/**'],
+    rules: { 'no-restricted-syntax': ['error', ...NODE_DIALECT] },
+  },
+  {
+    // Names of amounts in tests are those of what they test.
+    files: ['test/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', PRIVATE] },
+  },
+  {
+    files: ['src/daemon/**'],
+    rules: { 'no-restricted-syntax': ['error', ...DAEMON_DIALECT] },
+  },
+  {
     // The policy of pages forbids inline scripts and styles, and texts of the chain must never become markup.
     files: ['src/page/**', 'src/explorer/**'],
     rules: {
       'no-restricted-syntax': [
         'error',
+        ...NODE_DIALECT,
         {
           selector: 'JSXAttribute[name.name=/^(dangerouslySetInnerHTML|style|srcdoc|on[A-Za-z]+)$/]',
           message: 'Markup from texts, and inline styles and scripts, are not allowed in pages.',

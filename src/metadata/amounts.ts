@@ -19,9 +19,9 @@ function digitValue(digit: string): number {
  * At least one decimal place, no trailing zeros. QUIRK: the reference divides with doubles, so the last place may be rounded
  * for amounts beyond 2^53.
  */
-export function formatLbc(dewies: bigint): string {
-  const negative = dewies < 0n;
-  const digits = (negative ? -dewies : dewies).toString().padStart(PLACES + 1, '0');
+export function formatLbc(amountSat: bigint): string {
+  const negative = amountSat < 0n;
+  const digits = (negative ? -amountSat : amountSat).toString().padStart(PLACES + 1, '0');
   const exact = `${digits.slice(0, -PLACES)}.${digits.slice(-PLACES)}`;
   const text = Number(exact).toFixed(PLACES).replace(/0+$/, '');
   return (negative ? '-' : '') + (text.endsWith('.') ? `${text}0` : text);

@@ -53,16 +53,16 @@ export function decimalOf(value: JsonValue, name: string): Decimal {
 
 /** Arguments that have not been used yet; each is removed when taken. */
 export class Arguments {
-  readonly #values: Map<string, JsonValue>;
+  private readonly values: Map<string, JsonValue>;
 
   constructor(values: JsonObject) {
-    this.#values = new Map(values.entries);
+    this.values = new Map(values.entries);
   }
 
   /** Takes an argument; undefined if it was not given. */
   take(name: string): JsonValue | undefined {
-    const value = this.#values.get(name);
-    this.#values.delete(name);
+    const value = this.values.get(name);
+    this.values.delete(name);
     return value;
   }
 
@@ -73,17 +73,17 @@ export class Arguments {
 
   /** Takes the arguments whose names have the prefix. */
   takeAll(prefix: string): [string, JsonValue][] {
-    const found = [...this.#values].filter(([name]) => name.startsWith(prefix));
-    for (const [name] of found) this.#values.delete(name);
+    const found = [...this.values].filter(([name]) => name.startsWith(prefix));
+    for (const [name] of found) this.values.delete(name);
     return found;
   }
 
   requireNoNulls(): void {
-    for (const [name, value] of this.#values) requireGiven(value, name);
+    for (const [name, value] of this.values) requireGiven(value, name);
   }
 
   requireNoneLeft(kind: string): void {
-    for (const name of this.#values.keys()) throw new MetadataError(`A ${kind} has no argument '${name}'`);
+    for (const name of this.values.keys()) throw new MetadataError(`A ${kind} has no argument '${name}'`);
   }
 }
 

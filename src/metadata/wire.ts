@@ -82,37 +82,37 @@ const isShortest = (size: number, lastByte: number): boolean => size === 1 || la
 const endsMessage = (tag: number): boolean => tag === 0 || (tag & 7) === WIRE.END_GROUP;
 
 class WireReader {
-  readonly #bytes: Buffer;
-  #at = 0;
-  #depth = MAX_DEPTH;
+  private readonly bytes: Buffer;
+  private at = 0;
+  private depth = MAX_DEPTH;
   /** The varint read last, 32 bits each. */
-  #low = 0;
-  #high = 0;
+  private low = 0;
+  private high = 0;
   /** Whether the bytes read so far equal the output of `writeMessage`. */
   isCanonical = true;
 
   constructor(bytes: Bytes) {
-    this.#bytes = asBuffer(bytes);
+    this.bytes = asBuffer(bytes);
   }
 
-  #byte(end: number): number {
-    if (this.#at >= end) throw new MetadataError('The message ends within a field');
-    return this.#bytes[this.#at++]!;
+  private byte(end: number): number {
+    if (this.at >= end) throw new MetadataError('The message ends within a field');
+    return this.bytes[this.at++]!;
   }
 
   /** Reads a varint of 64 bits; higher bits of the last byte are dropped. */
-  #readVarint(end: number): void {
+  private readVarint(end: number): void {
     let low = 0;
     let high = 0;
     for (let i = 0; i < MAX_VARINT_SIZE; i++) {
-      const byte = this.#byte(end);
+      const byte = this.byte(end);
       const bits = byte & 0x7f;
       if (i < 5) low |= bits << (7 * i);
       if (i === 4) high = bits >> 4;
       else if (i > 4) high |= bits << (7 * i - 32);
       if (byte < 0x80) {
-        this.#low = low >>> 0;
-        this.#high = high >>> 0;
+        this.low = low >>> 0;
+        this.high = high >>> 0;
         this.isCanonical &&= isShortest(i + 1, byte) && (i + 1 < MAX_VARINT_SIZE || byte === 1);
         return;
       }
@@ -120,10 +120,10 @@ class WireReader {
     throw new MetadataError('A number has more than 10 bytes');
   }
 
-  #readTag(end: number): number {
+  private readTag(end: number): number {
     let tag = 0;
     for (let i = 0; i < MAX_SHORT_VARINT_SIZE; i++) {
-      const byte = this.#byte(end);
+      const byte = this.byte(end);
       tag |= (byte & 0x7f) << (7 * i);
       if (byte >= 0x80) continue;
       this.isCanonical &&= isShortest(i + 1, byte) && (i + 1 < MAX_SHORT_VARINT_SIZE || byte <= 0x0f);
@@ -133,47 +133,47 @@ class WireReader {
   }
 
   /** End of the field of this length. */
-  #readEnd(end: number): number {
+  private readEnd(end: number): number {
     let length = 0;
     for (let i = 0; i < MAX_SHORT_VARINT_SIZE; i++) {
-      const byte = this.#byte(end);
+      const byte = this.byte(end);
       if (i === MAX_SHORT_VARINT_SIZE - 1 && byte > MAX_LENGTH_TOP) break;
       length |= (byte & 0x7f) << (7 * i);
       if (byte >= 0x80) continue;
       this.isCanonical &&= isShortest(i + 1, byte);
-      if (length > end - this.#at) throw new MetadataError('A length points past the end of its message');
-      return this.#at + length;
+      if (length > end - this.at) throw new MetadataError('A length points past the end of its message');
+      return this.at + length;
     }
     throw new MetadataError('A length is of 2 GiB or more');
   }
 
-  #take(end: number): Buffer {
-    const bytes = this.#bytes.subarray(this.#at, end);
-    this.#at = end;
+  private take(end: number): Buffer {
+    const bytes = this.bytes.subarray(this.at, end);
+    this.at = end;
     return bytes;
   }
 
-  #takeFixed(size: number, end: number): Buffer {
-    if (end - this.#at < size) throw new MetadataError('The message ends within a field');
-    return this.#take(this.#at + size);
+  private takeFixed(size: number, end: number): Buffer {
+    if (end - this.at < size) throw new MetadataError('The message ends within a field');
+    return this.take(this.at + size);
   }
 
-  #readScalar(field: FieldPlan, end: number): unknown {
+  private readScalar(field: FieldPlan, end: number): unknown {
     switch (field.scalar) {
       case ScalarType.STRING: {
-        const bytes = this.#take(this.#readEnd(end));
+        const bytes = this.take(this.readEnd(end));
         if (!isUtf8(bytes)) throw new MetadataError(`The ${field.name} is not UTF-8`);
         return bytes.toString('utf8');
       }
       case ScalarType.BYTES:
-        return this.#take(this.#readEnd(end));
+        return this.take(this.readEnd(end));
       case ScalarType.FLOAT:
-        return this.#takeFixed(4, end).readFloatLE();
+        return this.takeFixed(4, end).readFloatLE();
       default:
       // The others are varints.
     }
-    this.#readVarint(end);
-    const [low, high] = [this.#low, this.#high];
+    this.readVarint(end);
+    const [low, high] = [this.low, this.high];
     switch (field.scalar) {
       case ScalarType.UINT32:
         this.isCanonical &&= high === 0;
@@ -195,16 +195,16 @@ class WireReader {
   }
 
   /** Clears `isCanonical` for a default value of a field without presence (zero, false, empty), which is not written. */
-  #checkDefault(field: FieldPlan, value: unknown): void {
+  private checkDefault(field: FieldPlan, value: unknown): void {
     if (!field.isImplicit) return;
     const isDefault = Buffer.isBuffer(value) ? value.length === 0 : !value;
     if (isDefault) this.isCanonical = false;
   }
 
   /** The shortest form of the varint read last. */
-  #varint(): Buffer {
+  private varint(): Buffer {
     const bytes: number[] = [];
-    let { low, high } = { low: this.#low, high: this.#high };
+    let { low, high } = { low: this.low, high: this.high };
     while (low > 0x7f || high !== 0) {
       bytes.push((low & 0x7f) | 0x80);
       low = ((low >>> 7) | (high << 25)) >>> 0;
@@ -214,68 +214,68 @@ class WireReader {
     return Buffer.from(bytes);
   }
 
-  #varintOf(value: number): Buffer {
-    this.#low = value;
-    this.#high = 0;
-    return this.#varint();
+  private varintOf(value: number): Buffer {
+    this.low = value;
+    this.high = 0;
+    return this.varint();
   }
 
   /** Appends the value of an unknown field in its shortest form, without its tag. */
-  #copyUnknown(tag: number, end: number, out: Buffer[]): void {
+  private copyUnknown(tag: number, end: number, out: Buffer[]): void {
     if (tag >>> 3 === 0) throw new MetadataError('A field has the number 0');
     switch (tag & 7) {
       case WIRE.VARINT:
-        this.#readVarint(end);
-        out.push(this.#varint());
+        this.readVarint(end);
+        out.push(this.varint());
         return;
       case WIRE.FIXED64:
-        out.push(this.#takeFixed(8, end));
+        out.push(this.takeFixed(8, end));
         return;
       case WIRE.FIXED32:
-        out.push(this.#takeFixed(4, end));
+        out.push(this.takeFixed(4, end));
         return;
       case WIRE.LENGTH: {
-        const fieldEnd = this.#readEnd(end);
-        out.push(this.#varintOf(fieldEnd - this.#at), this.#take(fieldEnd));
+        const fieldEnd = this.readEnd(end);
+        out.push(this.varintOf(fieldEnd - this.at), this.take(fieldEnd));
         return;
       }
       case WIRE.GROUP:
-        this.#enter();
+        this.enter();
         for (;;) {
-          const inner = this.#readTag(end);
-          out.push(this.#varintOf(inner));
+          const inner = this.readTag(end);
+          out.push(this.varintOf(inner));
           if (inner === tag + 1) break;
-          this.#copyUnknown(inner, end, out);
+          this.copyUnknown(inner, end, out);
         }
-        this.#depth += 1;
+        this.depth += 1;
         return;
       default:
         throw new MetadataError('A field has an unknown wire type, or a group ends that did not begin');
     }
   }
 
-  #enter(): void {
-    if (--this.#depth < 0) throw new MetadataError(`Messages lie more than ${MAX_DEPTH} deep in one another`);
+  private enter(): void {
+    if (--this.depth < 0) throw new MetadataError(`Messages lie more than ${MAX_DEPTH} deep in one another`);
   }
 
-  #keepUnknown(message: Message, tag: number, data: Buffer): void {
+  private keepUnknown(message: Message, tag: number, data: Buffer): void {
     (message.$unknown ??= []).push({ no: tag >>> 3, wireType: tag & 7, data });
   }
 
   /** Reads a nested message, merging it into an earlier one of the same field. */
-  #readInner(field: FieldPlan, before: unknown, end: number): unknown {
+  private readInner(field: FieldPlan, before: unknown, end: number): unknown {
     const message = (before ?? create(field.message!)) as Message;
-    const innerEnd = this.#readEnd(end);
-    this.#enter();
+    const innerEnd = this.readEnd(end);
+    this.enter();
     this.readInto(field.message!, message, innerEnd);
-    this.#depth += 1;
+    this.depth += 1;
     return message;
   }
 
-  #readField(message: Message, field: FieldPlan, tag: number, end: number): void {
+  private readField(message: Message, field: FieldPlan, tag: number, end: number): void {
     const fields = message as unknown as Fields;
     const read = (before: unknown): unknown =>
-      field.message === null ? this.#readScalar(field, end) : this.#readInner(field, before, end);
+      field.message === null ? this.readScalar(field, end) : this.readInner(field, before, end);
     if (field.isList) {
       (fields[field.name] as unknown[]).push(read(undefined));
     } else if (field.oneof !== null) {
@@ -285,8 +285,8 @@ class WireReader {
       fields[field.oneof] = { case: field.name, value: read(before) };
     } else {
       const value = read(fields[field.name]);
-      this.#checkDefault(field, value);
-      if (field.closedValues?.has(value as number) === false) this.#keepUnknown(message, tag, this.#varint());
+      this.checkDefault(field, value);
+      if (field.closedValues?.has(value as number) === false) this.keepUnknown(message, tag, this.varint());
       else fields[field.name] = value;
     }
   }
@@ -299,9 +299,9 @@ class WireReader {
     const plan = planOf(schema);
     /** Number of the last field read; unknown fields come last. */
     let lastNumber = 0;
-    while (this.#at < end) {
-      const tag = this.#readTag(end);
-      if (this.#depth === MAX_DEPTH && endsMessage(tag)) {
+    while (this.at < end) {
+      const tag = this.readTag(end);
+      if (this.depth === MAX_DEPTH && endsMessage(tag)) {
         this.isCanonical = false;
         return;
       }
@@ -310,13 +310,13 @@ class WireReader {
       if (field?.wireType === (tag & 7)) {
         if (number < lastNumber || (number === lastNumber && !field.isList)) this.isCanonical = false;
         lastNumber = Math.max(number, lastNumber);
-        this.#readField(message, field, tag, end);
+        this.readField(message, field, tag, end);
         continue;
       }
       lastNumber = Infinity;
       const parts: Buffer[] = [];
-      this.#copyUnknown(tag, end, parts);
-      this.#keepUnknown(message, tag, parts.length === 1 ? parts[0]! : Buffer.concat(parts));
+      this.copyUnknown(tag, end, parts);
+      this.keepUnknown(message, tag, parts.length === 1 ? parts[0]! : Buffer.concat(parts));
     }
   }
 }

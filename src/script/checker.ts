@@ -38,17 +38,17 @@ export const NO_TRANSACTION: SignatureChecker = {
 };
 
 export class TransactionChecker implements SignatureChecker {
-  readonly #tx: Transaction;
-  readonly #inputIndex: number;
-  readonly #amount: bigint;
-  readonly #shared: PrecomputedSighash;
-  readonly #verifier: SignatureVerifier;
+  private readonly tx: Transaction;
+  private readonly inputIndex: number;
+  private readonly amount: bigint;
+  private readonly shared: PrecomputedSighash;
+  private readonly verifier: SignatureVerifier;
 
   /** The last hash computed: a multisig script needs the same one for every key. */
-  #lastHash: Bytes = EMPTY_BYTES;
-  #lastScriptCode: Bytes | null = null;
-  #lastHashType = 0;
-  #lastVersion: SigVersion = 0;
+  private lastHash: Bytes = EMPTY_BYTES;
+  private lastScriptCode: Bytes | null = null;
+  private lastHashType = 0;
+  private lastVersion: SigVersion = 0;
 
   /** `amount` is the amount of the spent output; all inputs of a transaction should share one `PrecomputedSighash`. */
   constructor(
@@ -58,32 +58,32 @@ export class TransactionChecker implements SignatureChecker {
     precomputed: PrecomputedSighash = new PrecomputedSighash(tx),
     ecdsa: SignatureVerifier = ecdsaBackend(),
   ) {
-    this.#tx = tx;
-    this.#inputIndex = inputIndex;
-    this.#amount = amount;
-    this.#shared = precomputed;
-    this.#verifier = ecdsa;
+    this.tx = tx;
+    this.inputIndex = inputIndex;
+    this.amount = amount;
+    this.shared = precomputed;
+    this.verifier = ecdsa;
   }
 
   checkSignature(signature: Bytes, publicKey: Bytes, scriptCode: Bytes, version: SigVersion): boolean {
     if (!hasPublicKeySize(publicKey) || signature.length === 0) return false;
     const last = signature.length - 1;
-    const hash = this.#signatureHash(scriptCode, signature[last]!, version);
-    return this.#verifier.verify(hash, signature.subarray(0, last), publicKey);
+    const hash = this.signatureHash(scriptCode, signature[last]!, version);
+    return this.verifier.verify(hash, signature.subarray(0, last), publicKey);
   }
 
   checkLockTime(lockTime: number): boolean {
-    const txLockTime = this.#tx.lockTime;
+    const txLockTime = this.tx.lockTime;
     if (txLockTime < LOCKTIME_THRESHOLD !== lockTime < LOCKTIME_THRESHOLD) return false;
     if (lockTime > txLockTime) return false;
     // A final input would disable the transaction's own lock time.
-    return this.#tx.inputs[this.#inputIndex]!.sequence !== SEQUENCE_FINAL;
+    return this.tx.inputs[this.inputIndex]!.sequence !== SEQUENCE_FINAL;
   }
 
   checkSequence(sequence: number): boolean {
-    const txSequence = this.#tx.inputs[this.#inputIndex]!.sequence;
+    const txSequence = this.tx.inputs[this.inputIndex]!.sequence;
     // The version is compared as an unsigned number: negative versions are large.
-    if (this.#tx.version >>> 0 < 2) return false;
+    if (this.tx.version >>> 0 < 2) return false;
     if (isSequenceCheckDisabled(txSequence)) return false;
     const mask = SEQUENCE_LOCKTIME_TYPE_FLAG | SEQUENCE_LOCKTIME_MASK;
     const wanted = sequence & mask;
@@ -92,25 +92,25 @@ export class TransactionChecker implements SignatureChecker {
     return sameUnit && wanted <= given;
   }
 
-  #signatureHash(scriptCode: Bytes, hashType: number, version: SigVersion): Bytes {
+  private signatureHash(scriptCode: Bytes, hashType: number, version: SigVersion): Bytes {
     if (
-      scriptCode !== this.#lastScriptCode ||
-      hashType !== this.#lastHashType ||
-      version !== this.#lastVersion
+      scriptCode !== this.lastScriptCode ||
+      hashType !== this.lastHashType ||
+      version !== this.lastVersion
     ) {
-      this.#lastHash = signatureHash(
+      this.lastHash = signatureHash(
         scriptCode,
-        this.#tx,
-        this.#inputIndex,
+        this.tx,
+        this.inputIndex,
         hashType,
-        this.#amount,
+        this.amount,
         version,
-        this.#shared,
+        this.shared,
       );
-      this.#lastScriptCode = scriptCode;
-      this.#lastHashType = hashType;
-      this.#lastVersion = version;
+      this.lastScriptCode = scriptCode;
+      this.lastHashType = hashType;
+      this.lastVersion = version;
     }
-    return this.#lastHash;
+    return this.lastHash;
   }
 }

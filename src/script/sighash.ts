@@ -86,39 +86,39 @@ function* formatBlank({ version, inputs, outputs, lockTime }: Transaction): Slic
  * during its lifetime, except for its scriptSigs and witnesses.
  */
 export class PrecomputedSighash {
-  readonly #tx: Transaction;
-  #prevouts: Buffer | undefined;
-  #sequences: Buffer | undefined;
-  #outputs: Buffer | undefined;
-  #blankForm: Buffer | undefined;
+  private readonly tx: Transaction;
+  private prevouts: Buffer | undefined;
+  private sequences: Buffer | undefined;
+  private outputs: Buffer | undefined;
+  private keptBlankForm: Buffer | undefined;
 
   constructor(tx: Transaction) {
-    this.#tx = tx;
+    this.tx = tx;
   }
 
   get hashPrevouts(): Buffer {
-    return (this.#prevouts ??= sha256d(atOnce(formatPrevouts(this.#tx))));
+    return (this.prevouts ??= sha256d(atOnce(formatPrevouts(this.tx))));
   }
 
   get hashSequences(): Buffer {
-    return (this.#sequences ??= sha256d(atOnce(formatSequences(this.#tx))));
+    return (this.sequences ??= sha256d(atOnce(formatSequences(this.tx))));
   }
 
   get hashOutputs(): Buffer {
-    return (this.#outputs ??= sha256d(atOnce(formatOutputs(this.#tx))));
+    return (this.outputs ??= sha256d(atOnce(formatOutputs(this.tx))));
   }
 
   /** The transaction with all scriptSigs empty: SIGHASH_ALL inserts the script code at one position. */
   get blankForm(): Buffer {
-    return (this.#blankForm ??= atOnce(formatBlank(this.#tx)));
+    return (this.keptBlankForm ??= atOnce(formatBlank(this.tx)));
   }
 
   /** Computes all parts in advance, for a transaction that may be larger than any block. */
   *prepareInSlices(): Slices<void> {
-    this.#prevouts ??= yield* sha256dInSlices(yield* formatPrevouts(this.#tx));
-    this.#sequences ??= yield* sha256dInSlices(yield* formatSequences(this.#tx));
-    this.#outputs ??= yield* sha256dInSlices(yield* formatOutputs(this.#tx));
-    this.#blankForm ??= yield* formatBlank(this.#tx);
+    this.prevouts ??= yield* sha256dInSlices(yield* formatPrevouts(this.tx));
+    this.sequences ??= yield* sha256dInSlices(yield* formatSequences(this.tx));
+    this.outputs ??= yield* sha256dInSlices(yield* formatOutputs(this.tx));
+    this.keptBlankForm ??= yield* formatBlank(this.tx);
   }
 }
 

@@ -32,11 +32,11 @@ export interface SignatureCreator {
 /** Signs one input. The transaction must not change during its lifetime, except for scriptSigs and witnesses. */
 export class InputSigner implements SignatureCreator {
   readonly checker: SignatureChecker;
-  readonly #tx: Transaction;
-  readonly #inputIndex: number;
-  readonly #amount: bigint;
-  readonly #hashType: number;
-  readonly #shared: PrecomputedSighash;
+  private readonly tx: Transaction;
+  private readonly inputIndex: number;
+  private readonly amount: bigint;
+  private readonly hashType: number;
+  private readonly shared: PrecomputedSighash;
 
   /** `amount` is the amount of the spent output; the inputs of a transaction may share one `PrecomputedSighash`. */
   constructor(
@@ -46,11 +46,11 @@ export class InputSigner implements SignatureCreator {
     hashType: number = SIGHASH.ALL,
     shared: PrecomputedSighash = new PrecomputedSighash(tx),
   ) {
-    this.#tx = tx;
-    this.#inputIndex = inputIndex;
-    this.#amount = amount;
-    this.#hashType = hashType;
-    this.#shared = shared;
+    this.tx = tx;
+    this.inputIndex = inputIndex;
+    this.amount = amount;
+    this.hashType = hashType;
+    this.shared = shared;
     this.checker = new TransactionChecker(tx, inputIndex, amount, shared, ecdsaBackend());
   }
 
@@ -65,14 +65,14 @@ export class InputSigner implements SignatureCreator {
     if (version === SIG_VERSION.WITNESS_V0 && key.publicKey.length !== COMPRESSED_KEY_SIZE) return null;
     const hash = signatureHash(
       scriptCode,
-      this.#tx,
-      this.#inputIndex,
-      this.#hashType,
-      this.#amount,
+      this.tx,
+      this.inputIndex,
+      this.hashType,
+      this.amount,
       version,
-      this.#shared,
+      this.shared,
     );
-    return concatBytes(signHash(hash, key.privateKey, true, ecdsaBackend()), Buffer.of(this.#hashType));
+    return concatBytes(signHash(hash, key.privateKey, true, ecdsaBackend()), Buffer.of(this.hashType));
   }
 }
 

@@ -49,27 +49,27 @@ export function signingKeyOf(privateKey: Bytes, compressed: boolean): SigningKey
 
 /** Keys and scripts in memory. */
 export class MemoryKeyStore implements SigningProvider {
-  readonly #keys = new Map<string, SigningKey>();
-  readonly #scripts = new Map<string, Bytes>();
+  private readonly keys = new Map<string, SigningKey>();
+  private readonly scripts = new Map<string, Bytes>();
 
   /** Adds the key's P2WPKH program too, so that P2SH-P2WPKH outputs are found. */
   addKey(key: SigningKey): void {
     const keyId = hash160(key.publicKey);
-    this.#keys.set(toLatin1(keyId), key);
+    this.keys.set(toLatin1(keyId), key);
     if (key.publicKey.length === COMPRESSED_KEY_SIZE) {
-      this.#setScript(scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId }));
+      this.setScript(scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId }));
     }
   }
 
   /** False, without adding it, when the script is too long to be pushed. */
   addScript(script: Bytes): boolean {
     if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
-    this.#setScript(script);
+    this.setScript(script);
     return true;
   }
 
   script(scriptId: Bytes): Bytes | null {
-    return this.#scripts.get(toLatin1(scriptId)) ?? null;
+    return this.scripts.get(toLatin1(scriptId)) ?? null;
   }
 
   publicKey(keyId: Bytes): Bytes | null {
@@ -77,10 +77,10 @@ export class MemoryKeyStore implements SigningProvider {
   }
 
   signingKey(keyId: Bytes): SigningKey | null {
-    return this.#keys.get(toLatin1(keyId)) ?? null;
+    return this.keys.get(toLatin1(keyId)) ?? null;
   }
 
-  #setScript(script: Bytes): void {
-    this.#scripts.set(toLatin1(hash160(script)), script);
+  private setScript(script: Bytes): void {
+    this.scripts.set(toLatin1(hash160(script)), script);
   }
 }

@@ -6,19 +6,19 @@ const MAX_KEPT = 500;
 
 export class Statements {
   readonly database: SqliteDatabase;
-  readonly #kept = new Map<string, SqliteStatement>();
-  #depth = 0;
+  private readonly kept = new Map<string, SqliteStatement>();
+  private depth = 0;
 
   constructor(database: SqliteDatabase) {
     this.database = database;
   }
 
   of(sql: string): SqliteStatement {
-    const known = this.#kept.get(sql);
+    const known = this.kept.get(sql);
     if (known) return known;
-    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    if (this.kept.size >= MAX_KEPT) this.kept.clear();
     const statement = this.database.prepare(sql);
-    this.#kept.set(sql, statement);
+    this.kept.set(sql, statement);
     return statement;
   }
 
@@ -46,9 +46,9 @@ export class Statements {
 
   /** Runs the task atomically; a nested call becomes part of the outer transaction. */
   transaction<T>(task: () => T): T {
-    if (this.#depth > 0) return task();
+    if (this.depth > 0) return task();
     this.database.exec('BEGIN IMMEDIATE');
-    this.#depth++;
+    this.depth++;
     try {
       const result = task();
       this.database.exec('COMMIT');
@@ -61,12 +61,12 @@ export class Statements {
       }
       throw error;
     } finally {
-      this.#depth--;
+      this.depth--;
     }
   }
 
   close(): void {
-    this.#kept.clear();
+    this.kept.clear();
     this.database.close();
   }
 }

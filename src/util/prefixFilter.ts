@@ -33,40 +33,40 @@ export function addHash(words: Uint32Array, bytes: Uint8Array, start: number): v
 }
 
 export class PrefixFilter {
-  readonly #members: () => Iterable<string>;
-  #words: Uint32Array = new Uint32Array(FIRST_BITS / 32);
-  #count = 0;
+  private readonly members: () => Iterable<string>;
+  private heldWords: Uint32Array = new Uint32Array(FIRST_BITS / 32);
+  private heldCount = 0;
 
   /** `members` returns all hashes as strings (one character per byte); called again when the filter grows. */
   constructor(members: () => Iterable<string>) {
-    this.#members = members;
+    this.members = members;
   }
 
   /** The bits, in a power of two of words; replaced by the next `add`. Must not be modified. */
   get words(): Uint32Array {
-    return this.#words;
+    return this.heldWords;
   }
 
   /** Number of added hashes. */
   get count(): number {
-    return this.#count;
+    return this.heldCount;
   }
 
   /** Starts with the bits of `count` added hashes, which must be among `members`. Takes ownership of the bits. */
   fill(words: Uint32Array, count: number): void {
-    this.#words = words;
-    this.#count = count;
+    this.heldWords = words;
+    this.heldCount = count;
   }
 
   /** Adds a hash of at least twelve bytes, one character per byte. It must be among `members` by then. */
   add(hash: string): void {
     assert(hash.length >= MIN_HASH_BYTES, 'a hash is too short for the filter');
-    if (++this.#count * BITS_A_MEMBER >= this.#words.length * 32) this.#grow();
-    this.#set(hash);
+    if (++this.heldCount * BITS_A_MEMBER >= this.heldWords.length * 32) this.grow();
+    this.set(hash);
   }
 
-  #set(hash: string): void {
-    const words = this.#words;
+  private set(hash: string): void {
+    const words = this.heldWords;
     const mask = words.length * 32 - 1;
     for (let at = 0; at < MIN_HASH_BYTES; at += 4) {
       const bit =
@@ -79,17 +79,17 @@ export class PrefixFilter {
     }
   }
 
-  #grow(): void {
-    const members = [...this.#members()];
-    this.#count = members.length;
-    let bits = this.#words.length * 32;
-    while (this.#count * BITS_A_MEMBER * 2 > bits) bits *= 2;
-    this.#words = new Uint32Array(bits / 32);
-    for (const hash of members) this.#set(hash);
+  private grow(): void {
+    const members = [...this.members()];
+    this.heldCount = members.length;
+    let bits = this.heldWords.length * 32;
+    while (this.heldCount * BITS_A_MEMBER * 2 > bits) bits *= 2;
+    this.heldWords = new Uint32Array(bits / 32);
+    for (const hash of members) this.set(hash);
   }
 
   /** False only if no member begins with the twelve bytes at `start`. */
   mayHave(bytes: Uint8Array, start: number): boolean {
-    return mayHaveHash(this.#words, bytes, start);
+    return mayHaveHash(this.heldWords, bytes, start);
   }
 }

@@ -110,7 +110,7 @@ class BlockMaker {
     this.random = new Random(seed);
   }
 
-  #take(valid: boolean): OutPointOf | null {
+  private take(valid: boolean): OutPointOf | null {
     if (!valid && this.random.chance(4)) return { hash: this.random.bytes(32), index: this.random.below(3) };
     if (this.coins.length === 0) return null;
     const at = this.random.below(this.coins.length);
@@ -120,7 +120,7 @@ class BlockMaker {
     return coin;
   }
 
-  #keep(tx: Transaction, valid: boolean): void {
+  private keep(tx: Transaction, valid: boolean): void {
     const hash = txid(tx);
     tx.outputs.forEach((output, index) => {
       const unspendable = output.script[0] === 0x6a || output.script.length > 20005;
@@ -135,7 +135,7 @@ class BlockMaker {
     while (txs.length < txCount) {
       const inputs: OutPointOf[] = [];
       for (let i = 1 + this.random.below(3); i > 0; i--) {
-        const coin = this.#take(valid);
+        const coin = this.take(valid);
         if (coin) inputs.push(coin);
       }
       if (inputs.length === 0) break;
@@ -145,12 +145,12 @@ class BlockMaker {
         witness: this.random.chance(2),
       });
       txs.push(tx);
-      if (valid || this.random.chance(2)) this.#keep(tx, valid);
+      if (valid || this.random.chance(2)) this.keep(tx, valid);
       else late.push(tx);
       // An invalid block may spend what a later transaction makes, or hold a transaction twice.
       if (!valid && this.random.chance(6)) txs.splice(1, 0, txs[this.random.below(txs.length)]!);
     }
-    for (const tx of [coinbase, ...late]) this.#keep(tx, valid);
+    for (const tx of [coinbase, ...late]) this.keep(tx, valid);
     return formatRawBlock(
       this.random,
       txs.map((tx) => formatTransaction(tx)),

@@ -65,10 +65,10 @@ class Signer {
       const s = ORDER - BigInt(`0x${signature.toString('hex', 32)}`);
       signature.write(s.toString(16).padStart(64, '0'), 32, 'hex');
     }
-    return Buffer.concat([this.#encode(signature), Buffer.of(this.hashType)]);
+    return Buffer.concat([this.encode(signature), Buffer.of(this.hashType)]);
   }
 
-  #encode(compact: Buffer): Buffer {
+  private encode(compact: Buffer): Buffer {
     const der = formatDer(compact);
     if (!this.random.chance(15)) return der;
     this.usesLaxDer = true;

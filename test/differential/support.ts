@@ -16,23 +16,23 @@ export function addon(): NativeAddon {
 
 /** xorshift128+-like generator, the same numbers for the same seed everywhere. */
 export class Random {
-  #a: number;
-  #b: number;
+  private a: number;
+  private b: number;
 
   constructor(seed: number) {
-    this.#a = (seed ^ 0x9e3779b9) | 1;
-    this.#b = (seed * 0x85ebca6b) ^ 0xc2b2ae35;
+    this.a = (seed ^ 0x9e3779b9) | 1;
+    this.b = (seed * 0x85ebca6b) ^ 0xc2b2ae35;
     for (let i = 0; i < 8; i++) this.u32();
   }
 
   u32(): number {
-    let x = this.#a;
-    const y = this.#b;
-    this.#a = y;
+    let x = this.a;
+    const y = this.b;
+    this.a = y;
     x ^= x << 13;
     x ^= x >>> 17;
-    this.#b = x ^ y ^ (y >>> 9) ^ (x << 5);
-    return Math.imul(this.#b + y, 0x2545f491) >>> 0;
+    this.b = x ^ y ^ (y >>> 9) ^ (x << 5);
+    return Math.imul(this.b + y, 0x2545f491) >>> 0;
   }
 
   /** 0 to `end` - 1. */

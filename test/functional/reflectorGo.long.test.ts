@@ -50,19 +50,19 @@ function runToEnd(args: readonly string[], cwd: string): Promise<string> {
 /** Its reflector, with blobs on a disk and its two servers of blobs. */
 class GoReflector {
   readonly ports = { upload: 0, peer: 0, http: 0 };
-  readonly #folder: string;
-  #child: ChildProcess | null = null;
-  #output = '';
+  private readonly folder: string;
+  private child: ChildProcess | null = null;
+  private output = '';
 
   constructor(folder: string) {
-    this.#folder = folder;
+    this.folder = folder;
   }
 
   /** `store` is where its blobs lie, as its configuration has it. */
   async start(
-    store = `disk: {name: blobs, mount_point: ${join(this.#folder, 'blobs')}, sharding_size: 2}`,
+    store = `disk: {name: blobs, mount_point: ${join(this.folder, 'blobs')}, sharding_size: 2}`,
   ): Promise<void> {
-    const folder = this.#folder;
+    const folder = this.folder;
     for (const name of ['upload', 'peer', 'http'] as const) this.ports[name] = await freePort();
     const { upload, peer, http } = this.ports;
     mkdirSync(join(folder, 'blobs'));
@@ -86,15 +86,15 @@ class GoReflector {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.#child = child;
+    this.child = child;
     for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-8000)));
-    for (const port of Object.values(this.ports)) await this.#whenListening(port);
+      stream.on('data', (chunk: Buffer) => (this.output = (this.output + chunk.toString()).slice(-8000)));
+    for (const port of Object.values(this.ports)) await this.whenListening(port);
   }
 
-  async #whenListening(port: number): Promise<void> {
+  private async whenListening(port: number): Promise<void> {
     for (;;) {
-      if (this.#child!.exitCode !== null) throw new Error(`reflector.go ended:\n${this.#output}`);
+      if (this.child!.exitCode !== null) throw new Error(`reflector.go ended:\n${this.output}`);
       const isListening = await new Promise<boolean>((resolve) => {
         const socket = connect(port, HOST, () => {
           socket.destroy();
@@ -109,7 +109,7 @@ class GoReflector {
 
   /** Hashes of the blobs on its disk, sorted. */
   get blobs(): string[] {
-    const names = readdirSync(join(this.#folder, 'blobs'), { recursive: true });
+    const names = readdirSync(join(this.folder, 'blobs'), { recursive: true });
     return names
       .map((path) => String(path).split('/').at(-1)!)
       .filter((name) => name.length === 96)
@@ -117,7 +117,7 @@ class GoReflector {
   }
 
   async stop(): Promise<void> {
-    const child = this.#child;
+    const child = this.child;
     if (child === null || child.exitCode !== null) return;
     const ended = new Promise((resolve) => child.once('close', resolve));
     child.kill('SIGKILL');

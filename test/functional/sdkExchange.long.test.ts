@@ -33,39 +33,39 @@ if (!LBRYNET) console.log('skipped: LBRYNET names no lbry-sdk');
 /** lbry-sdk's side: `test/sdk/exchange_peer.py`. */
 class PythonPeer {
   readonly folder = mkdtempSync(join(tmpdir(), 'lbcnode-sdk-exchange-'));
-  readonly #process: ChildProcessWithoutNullStreams;
-  readonly #lines: Interface;
-  #told = '';
-  readonly #waiting: ((line: string) => void)[] = [];
+  private readonly process: ChildProcessWithoutNullStreams;
+  private readonly lines: Interface;
+  private told = '';
+  private readonly waiting: ((line: string) => void)[] = [];
 
   constructor() {
-    this.#process = spawn(
+    this.process = spawn(
       join(dirname(LBRYNET!), 'python'),
       ['-W', 'ignore', projectFile('test', 'sdk', 'exchange_peer.py'), this.folder],
       { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } },
     );
-    this.#process.stderr.on('data', (bytes: Buffer) => {
-      this.#told = (this.#told + bytes.toString()).slice(-4000);
+    this.process.stderr.on('data', (bytes: Buffer) => {
+      this.told = (this.told + bytes.toString()).slice(-4000);
     });
-    this.#process.once('close', () => {
-      for (const answer of this.#waiting.splice(0))
-        answer(JSON.stringify({ error: `it ended: ${this.#told}` }));
+    this.process.once('close', () => {
+      for (const answer of this.waiting.splice(0))
+        answer(JSON.stringify({ error: `it ended: ${this.told}` }));
     });
-    this.#lines = createInterface({ input: this.#process.stdout });
-    this.#lines.on('line', (line) => this.#waiting.shift()?.(line));
+    this.lines = createInterface({ input: this.process.stdout });
+    this.lines.on('line', (line) => this.waiting.shift()?.(line));
   }
 
   async call<T>(...command: readonly unknown[]): Promise<T> {
-    const line = new Promise<string>((resolve) => this.#waiting.push(resolve));
-    this.#process.stdin.write(`${JSON.stringify(command)}\n`);
+    const line = new Promise<string>((resolve) => this.waiting.push(resolve));
+    this.process.stdin.write(`${JSON.stringify(command)}\n`);
     const { result, error } = JSON.parse(await line) as { result: T; error?: string };
     if (error !== undefined) throw new Error(error);
     return result;
   }
 
   async close(): Promise<void> {
-    const ended = new Promise((resolve) => this.#process.once('close', resolve));
-    this.#process.stdin.end();
+    const ended = new Promise((resolve) => this.process.once('close', resolve));
+    this.process.stdin.end();
     await ended;
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -71,18 +71,18 @@ function differences(found: Uint8Array, expected: Uint8Array): number {
 }
 
 export class CorruptionRun {
-  readonly #random: () => number;
-  readonly #threads = new BlobThreads(2);
-  readonly #bytes = randomBytes(SIZE_BYTES);
+  private readonly random: () => number;
+  private readonly threads = new BlobThreads(2);
+  private readonly bytes = randomBytes(SIZE_BYTES);
   /** All blobs as the network has them. */
-  readonly #network = new Map<string, Buffer>();
-  readonly #folder = new ContentFolder(this.#threads);
-  #networkFolder = '';
-  #made!: MadeStream;
-  #fetched: string[] = [];
-  #manager!: FileManager;
-  #playing!: Playing;
-  #server!: BlobServer;
+  private readonly network = new Map<string, Buffer>();
+  private readonly folder = new ContentFolder(this.threads);
+  private networkFolder = '';
+  private made!: MadeStream;
+  private fetched: string[] = [];
+  private manager!: FileManager;
+  private playing!: Playing;
+  private server!: BlobServer;
   readonly report: CorruptionReport = {
     flips: 0,
     truncations: 0,
@@ -94,38 +94,38 @@ export class CorruptionRun {
   };
 
   constructor(seed: number) {
-    this.#random = seededNumbers(seed);
+    this.random = seededNumbers(seed);
   }
 
-  #below(limit: number): number {
-    return Math.floor(this.#random() * limit);
+  private below(limit: number): number {
+    return Math.floor(this.random() * limit);
   }
 
   /** Makes the stream, and a folder that has it. */
   async open(): Promise<void> {
-    const source = new ContentFolder(this.#threads);
+    const source = new ContentFolder(this.threads);
     await source.open();
-    writeFileSync(join(source.path, 'film.bin'), this.#bytes);
-    this.#made = await makeStream(join(source.path, 'film.bin'), source.making);
-    this.#networkFolder = join(this.#folder.path, 'network');
-    mkdirSync(this.#networkFolder);
+    writeFileSync(join(source.path, 'film.bin'), this.bytes);
+    this.made = await makeStream(join(source.path, 'film.bin'), source.making);
+    this.networkFolder = join(this.folder.path, 'network');
+    mkdirSync(this.networkFolder);
     for (const hash of readdirSync(source.blobFolder)) {
-      this.#network.set(hash, readFileSync(source.blobPath(hash)));
-      writeFileSync(join(this.#networkFolder, hash), this.#network.get(hash)!);
+      this.network.set(hash, readFileSync(source.blobPath(hash)));
+      writeFileSync(join(this.networkFolder, hash), this.network.get(hash)!);
     }
     await source.close();
     source.remove();
-    const { descriptor, sdHash } = this.#made;
-    await this.#folder.open();
-    await this.#folder.database.addStream({
+    const { descriptor, sdHash } = this.made;
+    await this.folder.open();
+    await this.folder.database.addStream({
       descriptor,
       sdHash,
-      sdLengthBytes: this.#network.get(sdHash)!.length,
+      sdLengthBytes: this.network.get(sdHash)!.length,
       addedOn: NOW_SEC,
       isMine: false,
     });
-    for (const [hash, blob] of this.#network) await this.#folder.store.write(hash, blob);
-    await this.#folder.database.addFile({
+    for (const [hash, blob] of this.network) await this.folder.store.write(hash, blob);
+    await this.folder.database.addFile({
       streamHash: descriptor.streamHash,
       place: null,
       status: 'stopped',
@@ -133,33 +133,33 @@ export class CorruptionRun {
       contentFee: null,
       addedOn: NOW_SEC,
     });
-    await this.#folder.database.setStreamSize(descriptor.streamHash, SIZE_BYTES);
-    await this.#start();
+    await this.folder.database.setStreamSize(descriptor.streamHash, SIZE_BYTES);
+    await this.start();
   }
 
   /** As the exchange does, calls for one blob share the work. */
-  get #fetcher(): BlobFetcher {
+  private get fetcher(): BlobFetcher {
     const running = new Map<string, Promise<Uint8Array>>();
     const fetchBlob = async (hash: string): Promise<Uint8Array> => {
-      const there = await this.#folder.store.read(hash);
+      const there = await this.folder.store.read(hash);
       if (there !== null) return there;
-      const fetched = running.get(hash) ?? this.#fetch(hash).finally(() => running.delete(hash));
+      const fetched = running.get(hash) ?? this.fetch(hash).finally(() => running.delete(hash));
       running.set(hash, fetched);
       return fetched;
     };
     return { fetchBlob, progressOf: () => null };
   }
 
-  async #fetch(hash: string): Promise<Uint8Array> {
-    this.#fetched.push(hash);
-    const blob = this.#network.get(hash)!;
-    if (!(await this.#folder.store.receive(hash, blob))) this.report.faults.push(`${hash} was not taken`);
+  private async fetch(hash: string): Promise<Uint8Array> {
+    this.fetched.push(hash);
+    const blob = this.network.get(hash)!;
+    if (!(await this.folder.store.receive(hash, blob))) this.report.faults.push(`${hash} was not taken`);
     return blob;
   }
 
-  async #start(): Promise<void> {
-    const { database, store, path } = this.#folder;
-    const fetcher = this.#fetcher;
+  private async start(): Promise<void> {
+    const { database, store, path } = this.folder;
+    const fetcher = this.fetcher;
     const files = {
       database,
       blobs: store,
@@ -175,10 +175,10 @@ export class CorruptionRun {
         cachedBlobs: 0,
       }),
     };
-    this.#manager = new FileManager(files);
-    this.#playing = new Playing({ manager: this.#manager, files });
-    await this.#manager.start();
-    this.#server = new BlobServer({
+    this.manager = new FileManager(files);
+    this.playing = new Playing({ manager: this.manager, files });
+    await this.manager.start();
+    this.server = new BlobServer({
       blobs: store,
       address: () => null,
       limits: () => ({ total: 20, perAddress: 20 }),
@@ -188,128 +188,128 @@ export class CorruptionRun {
       // A blob that is damaged while it is sent ends its connection.
       onFailure: () => undefined,
     });
-    await this.#server.listen(0, '127.0.0.1', { what: 'blob exchange', settings: 'tcp_port' });
+    await this.server.listen(0, '127.0.0.1', { what: 'blob exchange', settings: 'tcp_port' });
   }
 
-  async #stop(): Promise<void> {
-    await this.#server.close();
-    await this.#manager.close();
-    await this.#folder.close();
+  private async stop(): Promise<void> {
+    await this.server.close();
+    await this.manager.close();
+    await this.folder.close();
   }
 
-  async #restart(): Promise<void> {
-    await this.#stop();
-    await this.#folder.open();
-    await this.#start();
+  private async restart(): Promise<void> {
+    await this.stop();
+    await this.folder.open();
+    await this.start();
   }
 
   /** One damage or kill, and what becomes of it. */
   async round(): Promise<void> {
-    if (this.#random() < 0.25) return this.#kill();
-    const hashes = [...this.#network.keys()];
-    const victim = hashes[this.#below(hashes.length)]!;
+    if (this.random() < 0.25) return this.kill();
+    const hashes = [...this.network.keys()];
+    const victim = hashes[this.below(hashes.length)]!;
     // Of a blob that was verified in this run, or was not yet.
-    if (this.#random() < 0.5) await this.#folder.store.read(victim);
-    if (this.#random() < 0.3) await this.#flipTable();
-    if (this.#random() < 0.3) await this.#restart();
-    this.#fetched = [];
-    const serving = this.#random() < 0.3 ? this.#servedDuring(victim) : null;
-    await this.#damage(victim);
+    if (this.random() < 0.5) await this.folder.store.read(victim);
+    if (this.random() < 0.3) await this.flipTable();
+    if (this.random() < 0.3) await this.restart();
+    this.fetched = [];
+    const serving = this.random() < 0.3 ? this.servedDuring(victim) : null;
+    await this.damage(victim);
     await serving?.();
-    await this.#use(victim);
-    await this.#expectHealed(victim);
+    await this.use(victim);
+    await this.expectHealed(victim);
   }
 
   /** Flips a bit in the stored table of a blob's chunks, which may be that of the victim. The next run reads it. */
-  async #flipTable(): Promise<void> {
-    const { database } = this.#folder;
-    const hashes = [...this.#network.keys()];
-    const hash = hashes[this.#below(hashes.length)]!;
+  private async flipTable(): Promise<void> {
+    const { database } = this.folder;
+    const hashes = [...this.network.keys()];
+    const hash = hashes[this.below(hashes.length)]!;
     const check = await database.blobCheck(hash);
     if (check === null) return;
     const table = Buffer.from(check.table);
-    table[this.#below(table.length)]! ^= 1 << this.#below(8);
+    table[this.below(table.length)]! ^= 1 << this.below(8);
     await database.noteChecked([{ ...check, table }]);
     this.report.flippedTables++;
   }
 
-  async #damage(hash: string): Promise<void> {
-    const path = this.#folder.blobPath(hash);
+  private async damage(hash: string): Promise<void> {
+    const path = this.folder.blobPath(hash);
     const { atime, mtime } = statSync(path);
-    const blob = this.#network.get(hash)!;
-    if (this.#random() < 0.4) {
-      truncateSync(path, this.#below(blob.length));
+    const blob = this.network.get(hash)!;
+    if (this.random() < 0.4) {
+      truncateSync(path, this.below(blob.length));
       this.report.truncations++;
     } else {
       const damaged = Buffer.from(blob);
-      damaged[this.#below(blob.length)]! ^= 1 << this.#below(8);
+      damaged[this.below(blob.length)]! ^= 1 << this.below(8);
       writeFileSync(path, damaged);
       this.report.flips++;
     }
     // The time of modification may hide it.
-    if (this.#random() < 0.5) utimesSync(path, atime, mtime);
-    if (this.#random() < 0.5) return;
+    if (this.random() < 0.5) utimesSync(path, atime, mtime);
+    if (this.random() < 0.5) return;
     // The disk may have damaged it, and nothing else tells that.
-    const { database } = this.#folder;
+    const { database } = this.folder;
     const check = await database.blobCheck(hash);
     const stamp = stampText(statSync(path, { bigint: true }));
     if (check !== null) await database.noteChecked([{ ...check, stamp }]);
   }
 
-  #count(found: Uint8Array, expected: Uint8Array, how: string): void {
+  private count(found: Uint8Array, expected: Uint8Array, how: string): void {
     const wrong = differences(found, expected);
     this.report.wrongBytes += wrong;
     if (wrong > 0) this.report.faults.push(`${wrong} wrong bytes were ${how}`);
   }
 
   /** Plays, saves or serves, in an order that differs. */
-  async #use(victim: string): Promise<void> {
-    const ways = [() => this.#serve(victim), () => this.#play(), () => this.#save()];
-    const first = this.#below(ways.length);
+  private async use(victim: string): Promise<void> {
+    const ways = [() => this.serve(victim), () => this.play(), () => this.save()];
+    const first = this.below(ways.length);
     for (let n = 0; n < ways.length; n++) await ways[(first + n) % ways.length]!();
   }
 
-  async #play(): Promise<void> {
-    const [from, length] = [this.#below(SIZE_BYTES), this.#below(SIZE_BYTES)];
+  private async play(): Promise<void> {
+    const [from, length] = [this.below(SIZE_BYTES), this.below(SIZE_BYTES)];
     const ranges = [
       [from, Math.min(SIZE_BYTES, from + length)],
       [0, SIZE_BYTES],
     ] as const;
     for (const [start, end] of ranges) {
-      const stream = (await this.#playing.open(this.#made.sdHash, { mayDownload: true, signal }))!;
+      const stream = (await this.playing.open(this.made.sdHash, { mayDownload: true, signal }))!;
       let at = start;
       for await (const piece of stream.read(start, end, signal)) {
-        this.#count(piece, this.#bytes.subarray(at, at + piece.length), 'played');
+        this.count(piece, this.bytes.subarray(at, at + piece.length), 'played');
         at += piece.length;
       }
       if (at !== end) this.report.faults.push(`a range ended at ${at} instead of ${end}`);
     }
   }
 
-  async #save(): Promise<void> {
-    const file = (await this.#manager.bySdHash(this.#made.sdHash))!;
+  private async save(): Promise<void> {
+    const file = (await this.manager.bySdHash(this.made.sdHash))!;
     await file.save({ fileName: 'saved.bin' });
     await file.settled();
-    this.#count(readFileSync(join(file.place!.directory, file.place!.fileName)), this.#bytes, 'saved');
+    this.count(readFileSync(join(file.place!.directory, file.place!.fileName)), this.bytes, 'saved');
     if (!file.isCompleted) this.report.faults.push('a file was not saved whole');
     rmSync(file.place!.directory, { recursive: true });
   }
 
   /** Asks for a blob as a peer does. What comes must be of the blob, whole or cut off. */
-  async #serve(hash: string): Promise<void> {
+  private async serve(hash: string): Promise<void> {
     await (
-      await this.#begin(hash)
+      await this.begin(hash)
     )();
   }
 
   /** The same, with the end of the transfer left to the caller. */
-  #servedDuring(hash: string): () => Promise<void> {
-    const begun = this.#begin(hash);
+  private servedDuring(hash: string): () => Promise<void> {
+    const begun = this.begin(hash);
     return async () => (await begun)();
   }
 
-  async #begin(hash: string): Promise<() => Promise<void>> {
-    const peer = new RawPeer(this.#server.port!);
+  private async begin(hash: string): Promise<() => Promise<void>> {
+    const peer = new RawPeer(this.server.port!);
     peer.send(blobRequestBytes(hash));
     const answer = peer.takeJson().catch(() => null);
     return async () => {
@@ -317,64 +317,59 @@ export class CorruptionRun {
       if (incoming !== undefined) {
         const { length } = incoming as { length: number };
         const bytes = await peer.take(length).catch(() => peer.untilClosed());
-        this.#count(bytes, this.#network.get(hash)!, 'served');
+        this.count(bytes, this.network.get(hash)!, 'served');
       }
       peer.close();
     };
   }
 
-  async #expectHealed(victim: string): Promise<void> {
-    const found = await this.#folder.store.read(victim);
-    const isSd = victim === this.#made.sdHash;
+  private async expectHealed(victim: string): Promise<void> {
+    const found = await this.folder.store.read(victim);
+    const isSd = victim === this.made.sdHash;
     // A descriptor is made again from its rows, without a fetch.
     const wanted = isSd ? [] : [victim];
     const isHealed =
       found !== null &&
-      this.#network.get(victim)!.equals(found) &&
-      JSON.stringify(this.#fetched) === JSON.stringify(wanted);
+      this.network.get(victim)!.equals(found) &&
+      JSON.stringify(this.fetched) === JSON.stringify(wanted);
     if (isHealed) this.report.healed++;
-    else
-      this.report.faults.push(`${isSd ? 'the descriptor' : 'a blob'} took ${this.#fetched.length} fetches`);
+    else this.report.faults.push(`${isSd ? 'the descriptor' : 'a blob'} took ${this.fetched.length} fetches`);
   }
 
   /** Kills a process that downloads and saves the stream, at some moment of its work, and looks at what it left. */
-  async #kill(): Promise<void> {
-    await this.#server.close();
-    await this.#manager.close();
-    const hashes = [...this.#network.keys()].filter((hash) => hash !== this.#made.sdHash);
+  private async kill(): Promise<void> {
+    await this.server.close();
+    await this.manager.close();
+    const hashes = [...this.network.keys()].filter((hash) => hash !== this.made.sdHash);
     // Some of the blobs are to be downloaded again.
-    const missing = hashes.filter(() => this.#random() < 0.7);
-    await this.#folder.store.delete(missing);
-    await this.#folder.close();
-    const child = spawn(
-      process.execPath,
-      [KILLED, this.#folder.path, this.#networkFolder, this.#made.sdHash],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
+    const missing = hashes.filter(() => this.random() < 0.7);
+    await this.folder.store.delete(missing);
+    await this.folder.close();
+    const child = spawn(process.execPath, [KILLED, this.folder.path, this.networkFolder, this.made.sdHash], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const exited = once(child, 'exit');
     for await (const line of createInterface({ input: child.stdout })) if (line === 'begun') break;
-    await sleep(this.#below(120));
+    await sleep(this.below(120));
     child.kill('SIGKILL');
     await exited;
     this.report.kills++;
-    for (const name of readdirSync(this.#folder.blobFolder).filter(isBlobHash))
-      if (blobHashOf(readFileSync(this.#folder.blobPath(name))) !== name)
+    for (const name of readdirSync(this.folder.blobFolder).filter(isBlobHash))
+      if (blobHashOf(readFileSync(this.folder.blobPath(name))) !== name)
         this.report.faults.push(`the kill left a part of ${name}`);
-    this.#fetched = [];
-    await this.#folder.open();
-    await this.#start();
-    await (await this.#manager.bySdHash(this.#made.sdHash))!.settled();
-    rmSync(join(this.#folder.path, 'saved'), { recursive: true, force: true });
-    for (const use of [() => this.#play(), () => this.#save(), () => this.#serve(hashes[0]!)]) await use();
-    if (this.#fetched.length === new Set(this.#fetched).size) this.report.healed++;
+    this.fetched = [];
+    await this.folder.open();
+    await this.start();
+    await (await this.manager.bySdHash(this.made.sdHash))!.settled();
+    rmSync(join(this.folder.path, 'saved'), { recursive: true, force: true });
+    for (const use of [() => this.play(), () => this.save(), () => this.serve(hashes[0]!)]) await use();
+    if (this.fetched.length === new Set(this.fetched).size) this.report.healed++;
     else this.report.faults.push('a blob was fetched twice after a kill');
   }
 
   async close(): Promise<void> {
-    await this.#stop();
-    await this.#threads.close();
-    this.#folder.remove();
+    await this.stop();
+    await this.threads.close();
+    this.folder.remove();
   }
 }

@@ -304,20 +304,20 @@ interface Coin {
 
 /** A chain whose coinbases pay to one address, and transactions that spend them from the oldest on. */
 class Scene {
-  readonly #node: Caller;
-  #nextCoinbase = 1;
+  private readonly node: Caller;
+  private nextCoinbase = 1;
 
   constructor(node: Caller) {
-    this.#node = node;
+    this.node = node;
   }
 
   async mine(count: number): Promise<void> {
-    await this.#node.rpc('generatetoaddress', [count, ADDRESS]);
+    await this.node.rpc('generatetoaddress', [count, ADDRESS]);
   }
 
   /** A signed transaction with these outputs and the change behind them. */
   async make(outputs: readonly OutputDraft[], given?: Coin): Promise<string> {
-    const coin = given ?? (await this.#coinbase());
+    const coin = given ?? (await this.coinbase());
     const paid = outputs.reduce((sum, { value }) => sum + value, 0n);
     const change = paymentOutput(common(coin.amountSat - paid - FEE_SAT));
     const hex = buildTransaction({ inputs: [coin], outputs: [...outputs, change] });
@@ -327,7 +327,7 @@ class Scene {
   /** The same, sent. */
   async spend(outputs: readonly OutputDraft[], given?: Coin): Promise<string> {
     const hex = await this.make(outputs, given);
-    await this.#node.rpc('sendrawtransaction', [hex]);
+    await this.node.rpc('sendrawtransaction', [hex]);
     return hex;
   }
 
@@ -341,10 +341,10 @@ class Scene {
     };
   }
 
-  async #coinbase(): Promise<Coin> {
-    const block = await this.#node.rpc<string>('getblockhash', [this.#nextCoinbase++]);
-    const { tx } = await this.#node.rpc<{ tx: string[] }>('getblock', [block]);
-    const { value } = await this.#node.rpc<{ value: number }>('gettxout', [tx[0], 0]);
+  private async coinbase(): Promise<Coin> {
+    const block = await this.node.rpc<string>('getblockhash', [this.nextCoinbase++]);
+    const { tx } = await this.node.rpc<{ tx: string[] }>('getblock', [block]);
+    const { value } = await this.node.rpc<{ value: number }>('gettxout', [tx[0], 0]);
     const script = scriptForAddress(ADDRESS, NETWORK);
     return { txid: tx[0]!, vout: 0, amountSat: BigInt(Math.round(value * 1e8)), script };
   }

@@ -37,21 +37,21 @@ export class MemoryBlobs implements BlobKeeper {
 /** A raw connection whose bytes a test reads. */
 export class RawPeer {
   readonly socket: Socket;
-  #received: Buffer[] = [];
-  #isClosed = false;
-  #wake: () => void = () => undefined;
+  private received: Buffer[] = [];
+  private isClosed = false;
+  private wake: () => void = () => undefined;
 
   constructor(port: number, host = '127.0.0.1') {
     this.socket = connect(port, host);
     this.socket.setNoDelay(true);
     this.socket.on('error', () => undefined);
     this.socket.on('data', (bytes) => {
-      this.#received.push(bytes as Buffer);
-      this.#wake();
+      this.received.push(bytes as Buffer);
+      this.wake();
     });
     this.socket.on('close', () => {
-      this.#isClosed = true;
-      this.#wake();
+      this.isClosed = true;
+      this.wake();
     });
   }
 
@@ -61,9 +61,9 @@ export class RawPeer {
 
   /** Resolves when so many bytes came since the last call, and takes them. */
   async take(count: number): Promise<Buffer> {
-    await this.#until(() => this.#size >= count);
-    const all = Buffer.concat(this.#received);
-    this.#received = [all.subarray(count)];
+    await this.until(() => this.size >= count);
+    const all = Buffer.concat(this.received);
+    this.received = [all.subarray(count)];
     return all.subarray(0, count);
   }
 
@@ -81,21 +81,21 @@ export class RawPeer {
     }
   }
 
-  get #size(): number {
-    return this.#received.reduce((sum, { length }) => sum + length, 0);
+  private get size(): number {
+    return this.received.reduce((sum, { length }) => sum + length, 0);
   }
 
   /** Resolves to all bytes that came before the other side closed. */
   async untilClosed(): Promise<Buffer> {
-    await this.#until(() => this.#isClosed);
-    return Buffer.concat(this.#received);
+    await this.until(() => this.isClosed);
+    return Buffer.concat(this.received);
   }
 
-  async #until(condition: () => boolean): Promise<void> {
+  private async until(condition: () => boolean): Promise<void> {
     while (!condition()) {
-      if (this.#isClosed) throw new Error(`closed after ${this.#size} bytes`);
+      if (this.isClosed) throw new Error(`closed after ${this.size} bytes`);
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
+        this.wake = resolve;
       });
     }
   }
@@ -107,19 +107,19 @@ export class RawPeer {
 
 /** A server that does with each connection what a test says. */
 export class ScriptedServer {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
   /** All requests as texts, in order. */
   readonly requests: string[] = [];
   connections = 0;
 
   /** `onRequest` gets each piece of bytes that comes. */
   constructor(onRequest: (socket: Socket, text: string, server: ScriptedServer) => void) {
-    this.#server = createServer({ noDelay: true }, (socket) => {
+    this.server = createServer({ noDelay: true }, (socket) => {
       this.connections++;
-      this.#sockets.add(socket);
+      this.sockets.add(socket);
       socket.on('error', () => undefined);
-      socket.on('close', () => this.#sockets.delete(socket));
+      socket.on('close', () => this.sockets.delete(socket));
       socket.on('data', (bytes) => {
         const text = bytes.toString('latin1');
         this.requests.push(text);
@@ -130,15 +130,15 @@ export class ScriptedServer {
 
   async listen(): Promise<number> {
     await new Promise<void>((resolve) => {
-      this.#server.listen(0, '127.0.0.1', resolve);
+      this.server.listen(0, '127.0.0.1', resolve);
     });
-    return (this.#server.address() as AddressInfo).port;
+    return (this.server.address() as AddressInfo).port;
   }
 
   close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.sockets) socket.destroy();
     return new Promise((resolve) => {
-      this.#server.close(() => resolve());
+      this.server.close(() => resolve());
     });
   }
 }

@@ -11,27 +11,27 @@ const isBefore = (a: Task, b: Task): boolean =>
   a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.number < b.number);
 
 export class FakeClock implements Clock {
-  #nowMs = 0;
-  #numbers = 0;
-  readonly #startSec: number;
+  private timeMs = 0;
+  private numbers = 0;
+  private readonly startSec: number;
   /** A binary heap, the first task at the top. */
-  readonly #tasks: Task[] = [];
+  private readonly tasks: Task[] = [];
 
   constructor(startSec = 1_700_000_000) {
-    this.#startSec = startSec;
+    this.startSec = startSec;
   }
 
   nowMs(): number {
-    return this.#nowMs;
+    return this.timeMs;
   }
 
   nowSec(): number {
-    return this.#startSec + Math.floor(this.#nowMs / 1000);
+    return this.startSec + Math.floor(this.timeMs / 1000);
   }
 
   after(delayMs: number, run: () => void): Timer {
-    const task: Task = { dueMs: this.#nowMs + Math.max(0, delayMs), number: this.#numbers++, run };
-    this.#push(task);
+    const task: Task = { dueMs: this.timeMs + Math.max(0, delayMs), number: this.numbers++, run };
+    this.push(task);
     return {
       cancel: () => {
         task.run = null;
@@ -41,7 +41,7 @@ export class FakeClock implements Clock {
 
   /** Moves the clock and runs what falls due, in its order, each with all that follows from it at once. */
   async advance(byMs: number): Promise<void> {
-    await this.#runTo(this.#nowMs + byMs, () => false);
+    await this.runTo(this.timeMs + byMs, () => false);
   }
 
   /** Moves the clock until the promise settles and gives what it gives. Throws after `limitMs`. */
@@ -51,35 +51,35 @@ export class FakeClock implements Clock {
       isSettled = true;
     };
     promise.then(settled, settled);
-    await this.#runTo(this.#nowMs + limitMs, () => isSettled);
+    await this.runTo(this.timeMs + limitMs, () => isSettled);
     if (!isSettled) throw new Error(`nothing came within ${limitMs} ms of simulated time`);
     return promise;
   }
 
   /** Moves the clock until the condition holds. Throws after `limitMs`. */
   async untilTrue(condition: () => boolean, limitMs = 3_600_000): Promise<void> {
-    await this.#runTo(this.#nowMs + limitMs, condition);
+    await this.runTo(this.timeMs + limitMs, condition);
     if (!condition()) throw new Error(`the condition did not hold within ${limitMs} ms of simulated time`);
   }
 
-  async #runTo(endMs: number, isEnough: () => boolean): Promise<void> {
+  private async runTo(endMs: number, isEnough: () => boolean): Promise<void> {
     await settle();
     while (!isEnough()) {
-      const next = this.#tasks[0];
+      const next = this.tasks[0];
       if (next === undefined || next.dueMs > endMs) {
-        this.#nowMs = endMs;
+        this.timeMs = endMs;
         return;
       }
-      this.#nowMs = next.dueMs;
-      this.#pop();
+      this.timeMs = next.dueMs;
+      this.pop();
       if (next.run === null) continue;
       next.run();
       await settle();
     }
   }
 
-  #push(task: Task): void {
-    const heap = this.#tasks;
+  private push(task: Task): void {
+    const heap = this.tasks;
     let at = heap.push(task) - 1;
     while (at > 0) {
       const parent = (at - 1) >> 1;
@@ -90,8 +90,8 @@ export class FakeClock implements Clock {
     heap[at] = task;
   }
 
-  #pop(): void {
-    const heap = this.#tasks;
+  private pop(): void {
+    const heap = this.tasks;
     const last = heap.pop()!;
     if (heap.length === 0) return;
     let at = 0;

@@ -73,7 +73,7 @@ export class FakeChain {
     return tx ? { height: 0, index: -1, tx } : null;
   }
 
-  #addresses(one: MadeTransaction): Set<string> {
+  private addresses(one: MadeTransaction): Set<string> {
     const addressesOf = ({ tx, txid }: MadeTransaction): (string | null)[] =>
       tx.outputs.map(({ value, script }, nout) =>
         new Txo({ txid, nout, height: 0, amountDewies: value, script, firstOutPoint: null }).address(regtest),
@@ -85,19 +85,19 @@ export class FakeChain {
     return new Set([...addressesOf(one), ...spent].filter((address) => address !== null));
   }
 
-  #isUnconfirmed(hash: Uint8Array): boolean {
+  private isUnconfirmed(hash: Uint8Array): boolean {
     return this.mempool.some(({ txid }) => txid.equals(hash));
   }
 
   history(address: string): { tx_hash: string; height: number }[] {
     const found = (txs: readonly MadeTransaction[], height: (one: MadeTransaction) => number) =>
       txs
-        .filter((one) => this.#addresses(one).has(address))
+        .filter((one) => this.addresses(one).has(address))
         .map((one) => ({ tx_hash: hashToHex(one.txid), height: height(one) }));
     return [
       ...this.blocks.flatMap(({ txs }, height) => found(txs, () => height)),
       ...found(this.mempool, ({ tx }) =>
-        tx.inputs.some(({ prevout }) => this.#isUnconfirmed(prevout.hash)) ? -1 : 0,
+        tx.inputs.some(({ prevout }) => this.isUnconfirmed(prevout.hash)) ? -1 : 0,
       ),
     ];
   }
@@ -144,39 +144,39 @@ export function pongBytes({ flags = 1, height = 0, country = 0 } = {}): Buffer {
 }
 
 export class FakeHub {
-  static readonly #running = new Set<FakeHub>();
+  private static readonly running = new Set<FakeHub>();
   chain: FakeChain;
   answer: Answerer = () => undefined;
   readonly asked: string[] = [];
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  readonly #addresses = new Map<Socket, Map<string, string | null>>();
-  #udp: UdpSocket | null = null;
+  private readonly tcpServer: Server;
+  private readonly sockets = new Set<Socket>();
+  private readonly addresses = new Map<Socket, Map<string, string | null>>();
+  private udp: UdpSocket | null = null;
 
   private constructor(chain: FakeChain) {
     this.chain = chain;
-    this.#server = createServer((socket) => this.#serve(socket));
+    this.tcpServer = createServer((socket) => this.serve(socket));
   }
 
   static async start(chain: FakeChain): Promise<FakeHub> {
     const hub = new FakeHub(chain);
-    await new Promise<void>((resolve) => hub.#server.listen(0, '127.0.0.1', resolve));
-    FakeHub.#running.add(hub);
+    await new Promise<void>((resolve) => hub.tcpServer.listen(0, '127.0.0.1', resolve));
+    FakeHub.running.add(hub);
     return hub;
   }
 
   /** Stops those that run still. */
   static async stopAll(): Promise<void> {
-    for (const hub of [...FakeHub.#running]) await hub.stop();
+    for (const hub of [...FakeHub.running]) await hub.stop();
   }
 
   get server(): { host: string; port: number } {
-    return { host: '127.0.0.1', port: (this.#server.address() as AddressInfo).port };
+    return { host: '127.0.0.1', port: (this.tcpServer.address() as AddressInfo).port };
   }
 
   /** From then on pings by UDP are answered, as by a hub of that country. */
   async answerPings(country: number): Promise<void> {
-    const udp = (this.#udp = createSocket('udp4'));
+    const udp = (this.udp = createSocket('udp4'));
     udp.on('message', (_bytes, { address, port }) => udp.send(pongBytes({ country }), port, address));
     await new Promise<void>((resolve, reject) => {
       udp.once('error', reject);
@@ -185,29 +185,29 @@ export class FakeHub {
   }
 
   get connections(): number {
-    return this.#sockets.size;
+    return this.sockets.size;
   }
 
   /** Drops anyone who is connected. */
   drop(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.sockets) socket.destroy();
   }
 
   async stop(): Promise<void> {
-    FakeHub.#running.delete(this);
-    this.#udp?.close();
-    this.#udp = null;
+    FakeHub.running.delete(this);
+    this.udp?.close();
+    this.udp = null;
     this.drop();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await new Promise((resolve) => this.tcpServer.close(resolve));
   }
 
-  #serve(socket: Socket): void {
-    this.#sockets.add(socket);
-    this.#addresses.set(socket, new Map());
+  private serve(socket: Socket): void {
+    this.sockets.add(socket);
+    this.addresses.set(socket, new Map());
     socket.on('error', () => undefined);
     socket.on('close', () => {
-      this.#sockets.delete(socket);
-      this.#addresses.delete(socket);
+      this.sockets.delete(socket);
+      this.addresses.delete(socket);
     });
     let rest = '';
     socket.on('data', (chunk): unknown => {
@@ -216,12 +216,15 @@ export class FakeHub {
       for (const line of lines) {
         // Anyone who had the port before may still be called by its clients.
         if (!line.startsWith('{')) return socket.destroy();
-        this.#line(socket, JSON.parse(line) as { id: number; method: string; params: unknown[] });
+        this.line(socket, JSON.parse(line) as { id: number; method: string; params: unknown[] });
       }
     });
   }
 
-  #line(socket: Socket, { id, method, params }: { id: number; method: string; params: unknown[] }): void {
+  private line(
+    socket: Socket,
+    { id, method, params }: { id: number; method: string; params: unknown[] },
+  ): void {
     this.asked.push(method);
     try {
       const given = this.answer(method, params);
@@ -230,7 +233,7 @@ export class FakeHub {
         socket.write(given.bytes);
         return;
       }
-      const result = given === undefined ? this.#honest(socket, method, params as unknown as Params) : given;
+      const result = given === undefined ? this.honest(socket, method, params as unknown as Params) : given;
       socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
     } catch (error) {
       const message = (error as Error).message;
@@ -238,11 +241,11 @@ export class FakeHub {
     }
   }
 
-  #tip(): object {
+  private tip(): object {
     return { hex: this.chain.blocks.at(-1)!.header.toString('hex'), height: this.chain.height };
   }
 
-  #honest(socket: Socket, method: string, params: Params): unknown {
+  private honest(socket: Socket, method: string, params: Params): unknown {
     const { chain } = this;
     switch (method) {
       case 'server.version':
@@ -252,7 +255,7 @@ export class FakeHub {
       case 'server.ping':
         return null;
       case 'blockchain.headers.subscribe':
-        return this.#tip();
+        return this.tip();
       case 'blockchain.block.headers': {
         const [start, count] = params as unknown as [number, number];
         const headers = chain.blocks.slice(start, start + count).map(({ header }) => header);
@@ -263,11 +266,11 @@ export class FakeHub {
       case 'blockchain.address.subscribe':
         return (params as readonly string[]).map((address) => {
           const status = chain.status(address);
-          this.#addresses.get(socket)!.set(address, status);
+          this.addresses.get(socket)!.set(address, status);
           return status;
         });
       case 'blockchain.address.unsubscribe':
-        this.#addresses.get(socket)!.delete(params[0]! as string);
+        this.addresses.get(socket)!.delete(params[0]! as string);
         return null;
       case 'blockchain.address.get_history':
         return chain.history(params[0]!);
@@ -287,15 +290,15 @@ export class FakeHub {
 
   /** Tells all who are connected. */
   say(method: string, params: readonly unknown[]): void {
-    for (const socket of this.#sockets)
+    for (const socket of this.sockets)
       socket.write(`${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`);
   }
 
   /** Tells the tip and the addresses that changed. */
   tell(): void {
-    for (const [socket, addresses] of this.#addresses) {
+    for (const [socket, addresses] of this.addresses) {
       const send = (message: unknown): boolean => socket.write(`${JSON.stringify(message)}\n`);
-      send({ jsonrpc: '2.0', method: 'blockchain.headers.subscribe', params: [this.#tip()] });
+      send({ jsonrpc: '2.0', method: 'blockchain.headers.subscribe', params: [this.tip()] });
       for (const [address, before] of addresses) {
         const status = this.chain.status(address);
         if (status === before) continue;

@@ -79,14 +79,14 @@ export class FakeLedger {
     },
     transactionCount: () => Promise.resolve(this.transactionRows.length),
     addresses: (filter: AddressFilter, page: Page = {}, order: AddressOrder = 'index') =>
-      Promise.resolve(this.#addresses(filter, page, order)),
-    addressCount: (filter: AddressFilter) => Promise.resolve(this.#addresses(filter, {}, 'index').length),
+      Promise.resolve(this.addresses(filter, page, order)),
+    addressCount: (filter: AddressFilter) => Promise.resolve(this.addresses(filter, {}, 'index').length),
     unusedAddresses: (accountId: string, chain: number, maxUses: number, limit = 10) =>
       Promise.resolve(
-        this.#addresses({ accountIds: [accountId], chain, usedLessThan: maxUses }, { limit }, 'uses'),
+        this.addresses({ accountIds: [accountId], chain, usedLessThan: maxUses }, { limit }, 'uses'),
       ),
     maxGap: (accountId: string, chain: number) =>
-      Promise.resolve(longestRunBeforeUse(this.#addresses({ accountIds: [accountId], chain }, {}, 'index'))),
+      Promise.resolve(longestRunBeforeUse(this.addresses({ accountIds: [accountId], chain }, {}, 'index'))),
   } satisfies Partial<LedgerDatabase>;
 
   add(account: AddressSource): Promise<void> {
@@ -113,12 +113,12 @@ export class FakeLedger {
 
   ensureGap(account: AddressSource): Promise<readonly string[]> {
     const made: string[] = [];
-    for (const chain of account.chains) made.push(...this.#fill(account, chain));
+    for (const chain of account.chains) made.push(...this.fill(account, chain));
     return Promise.resolve(made);
   }
 
-  #fill(account: AddressSource, { chain, gap, isSingle }: AddressChain): string[] {
-    const rows = this.#addresses({ accountIds: [account.accountId], chain }, {}, 'index');
+  private fill(account: AddressSource, { chain, gap, isSingle }: AddressChain): string[] {
+    const rows = this.addresses({ accountIds: [account.accountId], chain }, {}, 'index');
     const unusedAtEnd = rows.length - 1 - rows.findLastIndex(({ usedTimes }) => usedTimes > 0);
     const missing = isSingle ? 1 - rows.length : gap - unusedAtEnd;
     const made: string[] = [];
@@ -145,7 +145,7 @@ export class FakeLedger {
     this.rows.find((row) => row.address === address)!.usedTimes++;
   }
 
-  #addresses(filter: AddressFilter, { offset = 0, limit }: Page, order: AddressOrder): AddressRow[] {
+  private addresses(filter: AddressFilter, { offset = 0, limit }: Page, order: AddressOrder): AddressRow[] {
     const found = this.rows.filter(
       (row) =>
         filter.accountIds.includes(row.accountId) &&

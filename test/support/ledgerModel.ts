@@ -31,17 +31,17 @@ export class LedgerModel {
     this.owners.set(address, owners.add(account));
   }
 
-  readonly #factsOf = new Map<ModelTx, readonly OutputFacts[]>();
+  private readonly factsOf = new Map<ModelTx, readonly OutputFacts[]>();
 
-  #facts(tx: ModelTx): readonly OutputFacts[] {
-    const known = this.#factsOf.get(tx) ?? transactionFacts(tx.tx, tx.txid, regtest).outputs;
-    this.#factsOf.set(tx, known);
+  private facts(tx: ModelTx): readonly OutputFacts[] {
+    const known = this.factsOf.get(tx) ?? transactionFacts(tx.tx, tx.txid, regtest).outputs;
+    this.factsOf.set(tx, known);
     return known;
   }
 
-  #ownersAt(hash: Uint8Array, index: number): ReadonlySet<string> {
+  private ownersAt(hash: Uint8Array, index: number): ReadonlySet<string> {
     const tx = this.txs.get(toHex(hash));
-    const facts = tx && this.#facts(tx)[index];
+    const facts = tx && this.facts(tx)[index];
     if (!facts?.paysKeyHash) return NONE;
     return this.owners.get(facts.address!) ?? NONE;
   }
@@ -54,9 +54,9 @@ export class LedgerModel {
     );
     for (const key of spent) this.reserved.delete(key);
     return [...this.txs.values()].flatMap((tx) => {
-      const inputs = tx.tx.inputs.map(({ prevout }) => this.#ownersAt(prevout.hash, prevout.index));
+      const inputs = tx.tx.inputs.map(({ prevout }) => this.ownersAt(prevout.hash, prevout.index));
       const spendsMine = inputs.some(({ size }) => size > 0);
-      return this.#facts(tx).flatMap((facts) => {
+      return this.facts(tx).flatMap((facts) => {
         const key = `${toHex(tx.txid)}:${facts.nout}`;
         const owners = facts.paysKeyHash ? (this.owners.get(facts.address!) ?? NONE) : NONE;
         if (facts.address === null || (owners.size === 0 && !spendsMine)) return [];
@@ -111,8 +111,7 @@ export class LedgerModel {
     return [...this.txs]
       .filter(
         ([id, { tx }]) =>
-          tx.inputs.some(({ prevout }) => isMine(this.#ownersAt(prevout.hash, prevout.index))) ||
-          mine.has(id),
+          tx.inputs.some(({ prevout }) => isMine(this.ownersAt(prevout.hash, prevout.index))) || mine.has(id),
       )
       .map(([id]) => id);
   }

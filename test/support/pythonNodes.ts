@@ -75,59 +75,59 @@ asyncio.run(main())
 `;
 
 export class PythonNodes {
-  readonly #process: ChildProcess;
-  readonly #lines: Interface;
-  readonly #waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = [];
-  #errors = '';
+  private readonly process: ChildProcess;
+  private readonly lines: Interface;
+  private readonly waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = [];
+  private errors = '';
 
   constructor(lbrynet: string) {
-    this.#process = spawn(join(dirname(lbrynet), 'python'), ['-W', 'ignore', '-c', PROGRAM], {
+    this.process = spawn(join(dirname(lbrynet), 'python'), ['-W', 'ignore', '-c', PROGRAM], {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    this.#process.stderr!.on('data', (data: Buffer) => {
-      this.#errors = (this.#errors + data.toString()).slice(-5000);
+    this.process.stderr!.on('data', (data: Buffer) => {
+      this.errors = (this.errors + data.toString()).slice(-5000);
     });
-    this.#lines = createInterface({ input: this.#process.stdout! });
-    this.#lines.on('line', (line) => this.#waiting.shift()?.resolve(line));
-    this.#process.on('exit', () => {
-      for (const { reject } of this.#waiting.splice(0)) reject(new Error(`Python ended: ${this.#errors}`));
+    this.lines = createInterface({ input: this.process.stdout! });
+    this.lines.on('line', (line) => this.waiting.shift()?.resolve(line));
+    this.process.on('exit', () => {
+      for (const { reject } of this.waiting.splice(0)) reject(new Error(`Python ended: ${this.errors}`));
     });
   }
 
   /** Starts so many nodes that know the nodes at the ports; resolves to their own ports when all have joined. */
   start(count: number, seeds: readonly number[]): Promise<number[]> {
-    return this.#call('start', [count, seeds]) as Promise<number[]>;
+    return this.call('start', [count, seeds]) as Promise<number[]>;
   }
 
   async refresh(): Promise<void> {
-    await this.#call('refresh', []);
+    await this.call('refresh', []);
   }
 
   /** Resolves to how many nodes keep it. */
   announce(index: number, hash: Buffer): Promise<number> {
-    return this.#call('announce', [index, hash.toString('hex')]) as Promise<number>;
+    return this.call('announce', [index, hash.toString('hex')]) as Promise<number>;
   }
 
   /** Resolves to the TCP ports of those who announced the hash, sorted. */
   find(index: number, hash: Buffer): Promise<number[]> {
-    return this.#call('find', [index, hash.toString('hex')]) as Promise<number[]>;
+    return this.call('find', [index, hash.toString('hex')]) as Promise<number[]>;
   }
 
   async stop(): Promise<void> {
-    if (this.#process.exitCode === null) {
-      const exited = once(this.#process, 'exit');
-      this.#process.stdin!.end();
+    if (this.process.exitCode === null) {
+      const exited = once(this.process, 'exit');
+      this.process.stdin!.end();
       await exited;
     }
-    this.#lines.close();
+    this.lines.close();
   }
 
-  async #call(name: string, args: readonly unknown[]): Promise<unknown> {
-    if (this.#process.exitCode !== null) throw new Error(`Python ended: ${this.#errors}`);
+  private async call(name: string, args: readonly unknown[]): Promise<unknown> {
+    if (this.process.exitCode !== null) throw new Error(`Python ended: ${this.errors}`);
     const line = new Promise<string>((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+      this.waiting.push({ resolve, reject });
     });
-    this.#process.stdin!.write(`${JSON.stringify([name, args])}\n`);
+    this.process.stdin!.write(`${JSON.stringify([name, args])}\n`);
     const answer = JSON.parse(await line) as { result?: unknown; error?: string };
     if (answer.error !== undefined) throw new Error(answer.error);
     return answer.result;

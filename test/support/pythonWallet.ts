@@ -97,20 +97,20 @@ export function pythonOfSdk(): string | null {
 }
 
 export class PythonWallet {
-  readonly #child: ChildProcess;
-  readonly #lines: Interface;
-  readonly #answers: AsyncIterator<string>;
+  private readonly child: ChildProcess;
+  private readonly lines: Interface;
+  private readonly answers: AsyncIterator<string>;
 
   constructor(python: string) {
-    this.#child = spawn(python, ['-c', PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
-    this.#lines = createInterface({ input: this.#child.stdout! });
-    this.#answers = this.#lines[Symbol.asyncIterator]();
+    this.child = spawn(python, ['-c', PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.lines = createInterface({ input: this.child.stdout! });
+    this.answers = this.lines[Symbol.asyncIterator]();
   }
 
   /** Throws the name of Python's exception. */
   async call<Result = unknown>(name: string, ...args: readonly unknown[]): Promise<Result> {
-    this.#child.stdin!.write(`${JSON.stringify([name, ...args])}\n`);
-    const { value, done } = await this.#answers.next();
+    this.child.stdin!.write(`${JSON.stringify([name, ...args])}\n`);
+    const { value, done } = await this.answers.next();
     if (done) throw new Error('Python has ended');
     const { result, error } = JSON.parse(value) as { result?: Result; error?: string };
     if (error !== undefined) throw new Error(error);
@@ -118,9 +118,9 @@ export class PythonWallet {
   }
 
   async close(): Promise<void> {
-    const ended = once(this.#child, 'exit');
-    this.#child.stdin!.end();
+    const ended = once(this.child, 'exit');
+    this.child.stdin!.end();
     await ended;
-    this.#lines.close();
+    this.lines.close();
   }
 }

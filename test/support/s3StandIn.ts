@@ -42,47 +42,47 @@ export class S3StandIn {
   sessionToken: string | null = null;
   running = 0;
   mostRunning = 0;
-  readonly #nowSec: () => number;
-  #server: Server | null = null;
-  #port = 0;
+  private readonly nowSec: () => number;
+  private server: Server | null = null;
+  private port = 0;
 
   constructor(nowSec = (): number => Math.floor(Date.now() / 1000)) {
-    this.#nowSec = nowSec;
+    this.nowSec = nowSec;
   }
 
   get endpoint(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** Listens, at the same port as before. */
   async start(): Promise<void> {
-    this.#server = createServer((request, response) => {
+    this.server = createServer((request, response) => {
       this.running++;
       this.mostRunning = Math.max(this.mostRunning, this.running);
       response.once('close', () => this.running--);
-      this.#serve(request, response).catch(() => response.destroy());
+      this.serve(request, response).catch(() => response.destroy());
     });
-    this.#server.listen(this.#port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.port = (this.server.address() as AddressInfo).port;
   }
 
   /** Cuts all connections. */
   async stop(): Promise<void> {
-    const server = this.#server;
+    const server = this.server;
     if (server === null) return;
-    this.#server = null;
+    this.server = null;
     server.closeAllConnections();
     server.close();
     await once(server, 'close');
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     const { method = '', url = '' } = request;
-    const refusal = this.#refusal(request, body);
+    const refusal = this.refusal(request, body);
     if (refusal !== null) return answerError(response, 403, refusal);
     const path = decodeURIComponent(url.split('?')[0]!);
     if (!path.startsWith(`/${BUCKET}/`)) return answerError(response, 404, 'NoSuchBucket');
@@ -108,7 +108,7 @@ export class S3StandIn {
   }
 
   /** The code of S3 for what is wrong with the signature; null if it is right. */
-  #refusal({ method = '', url = '', headers }: IncomingMessage, body: Buffer): string | null {
+  private refusal({ method = '', url = '', headers }: IncomingMessage, body: Buffer): string | null {
     const form =
       /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$/;
     const found = form.exec(headers.authorization ?? '');
@@ -120,7 +120,7 @@ export class S3StandIn {
     if (parts === null || !date.startsWith(day)) return 'AccessDenied';
     const [year, month, dayOfMonth, hour, minute, second] = parts.slice(1).map(Number) as number[];
     const sentSec = Date.UTC(year!, month! - 1, dayOfMonth, hour, minute, second) / 1000;
-    if (Math.abs(sentSec - this.#nowSec()) > 900) return 'RequestTimeTooSkewed';
+    if (Math.abs(sentSec - this.nowSec()) > 900) return 'RequestTimeTooSkewed';
     const names = signed.split(';');
     for (const name of ['host', 'x-amz-content-sha256', 'x-amz-date'])
       if (!names.includes(name)) return 'AccessDenied';

@@ -12,14 +12,14 @@ export interface NetworkOptions {
 const placeOf = (address: string, port: number): string => `${address}:${port}`;
 
 export class SimulatedNetwork {
-  readonly #options: NetworkOptions;
-  readonly #listeners = new Map<string, DatagramListener>();
-  readonly #dead = new Set<string>();
+  private readonly options: NetworkOptions;
+  private readonly listeners = new Map<string, DatagramListener>();
+  private readonly dead = new Set<string>();
   /** Datagrams that were sent. */
   sent = 0;
 
   constructor(options: NetworkOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   port(address: string, port: number): UdpPort {
@@ -29,10 +29,10 @@ export class SimulatedNetwork {
         this.send(data, [address, port], [toAddress, toPort]);
       },
       listen: (listener) => {
-        this.#listeners.set(place, listener);
+        this.listeners.set(place, listener);
       },
       close: () => {
-        this.#listeners.delete(place);
+        this.listeners.delete(place);
         return Promise.resolve();
       },
     };
@@ -40,22 +40,22 @@ export class SimulatedNetwork {
 
   /** Sends as if from that address. */
   send(data: Buffer, from: readonly [string, number], to: readonly [string, number]): void {
-    const { clock, latencyMs = 20, isLost } = this.#options;
+    const { clock, latencyMs = 20, isLost } = this.options;
     this.sent++;
-    if (this.#dead.has(placeOf(...from)) || isLost?.()) return;
+    if (this.dead.has(placeOf(...from)) || isLost?.()) return;
     const copy = Buffer.from(data);
     clock.after(latencyMs, () => {
       const place = placeOf(...to);
-      if (!this.#dead.has(place)) this.#listeners.get(place)?.(copy, ...from);
+      if (!this.dead.has(place)) this.listeners.get(place)?.(copy, ...from);
     });
   }
 
   /** Nothing comes from or to the address any more, until `revive`. */
   kill(address: string, port: number): void {
-    this.#dead.add(placeOf(address, port));
+    this.dead.add(placeOf(address, port));
   }
 
   revive(address: string, port: number): void {
-    this.#dead.delete(placeOf(address, port));
+    this.dead.delete(placeOf(address, port));
   }
 }

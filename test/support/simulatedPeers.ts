@@ -33,9 +33,9 @@ export interface SimulatedPeer {
 const PIECE_BYTES = 64 * 1024;
 
 export class SimulatedPeers {
-  readonly #clock: Clock;
-  readonly #blobs: ReadonlyMap<string, Uint8Array>;
-  readonly #peers = new Map<string, SimulatedPeer>();
+  private readonly clock: Clock;
+  private readonly blobs: ReadonlyMap<string, Uint8Array>;
+  private readonly peers = new Map<string, SimulatedPeer>();
   readonly latencyMs: number;
   /** Requests in order. */
   readonly requests: { readonly peer: string; readonly hash: string; readonly atMs: number }[] = [];
@@ -45,24 +45,24 @@ export class SimulatedPeers {
   sentBytes = 0;
 
   constructor(clock: Clock, blobs: ReadonlyMap<string, Uint8Array>, latencyMs = 50) {
-    this.#clock = clock;
-    this.#blobs = blobs;
+    this.clock = clock;
+    this.blobs = blobs;
     this.latencyMs = latencyMs;
   }
 
   add(peer: SimulatedPeer): ContentPeer {
-    const place = { address: `10.0.${this.#peers.size >> 8}.${this.#peers.size & 255}`, tcpPort: 4444 };
-    this.#peers.set(place.address, peer);
+    const place = { address: `10.0.${this.peers.size >> 8}.${this.peers.size & 255}`, tcpPort: 4444 };
+    this.peers.set(place.address, peer);
     return place;
   }
 
   change(place: ContentPeer, peer: SimulatedPeer): void {
-    this.#peers.set(place.address, peer);
+    this.peers.set(place.address, peer);
   }
 
   /** Gives the peers at each lookup, after some time. */
   source(peers: () => readonly ContentPeer[], delayMs = 100): NamedPeerSource & { lookups: number } {
-    const clock = this.#clock;
+    const clock = this.clock;
     const source = {
       name: 'DHT',
       lookups: 0,
@@ -78,15 +78,15 @@ export class SimulatedPeers {
   readonly dial: Dial = ({ host }, events, signal) =>
     new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      const peer = this.#peers.get(host)!;
+      const peer = this.peers.get(host)!;
       if (peer.kind === 'unreachable') return;
-      this.#clock.after(this.latencyMs, () => {
+      this.clock.after(this.latencyMs, () => {
         if (peer.kind === 'refusing') reject(new Error('refused'));
-        else if (!signal.aborted) resolve(this.#link(host, events));
+        else if (!signal.aborted) resolve(this.link(host, events));
       });
     });
 
-  #link(host: string, events: LinkEvents) {
+  private link(host: string, events: LinkEvents) {
     let isOpen = true;
     this.mostOpen = Math.max(this.mostOpen, ++this.open);
     const close = (): void => {
@@ -94,7 +94,7 @@ export class SimulatedPeers {
       isOpen = false;
     };
     const deliver = (bytes: Uint8Array, afterMs: number): void => {
-      this.#clock.after(afterMs, () => {
+      this.clock.after(afterMs, () => {
         if (!isOpen) return;
         this.sentBytes += bytes.length;
         events.onData(Buffer.from(bytes));
@@ -105,8 +105,8 @@ export class SimulatedPeers {
         this.requestSizes.push(bytes.length);
         const request = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>;
         const hash = request['requested_blob'] as string;
-        this.requests.push({ peer: host, hash, atMs: this.#clock.nowMs() });
-        this.#answer(this.#peers.get(host)!, request, hash, deliver, () => {
+        this.requests.push({ peer: host, hash, atMs: this.clock.nowMs() });
+        this.answer(this.peers.get(host)!, request, hash, deliver, () => {
           if (!isOpen) return;
           close();
           events.onClose();
@@ -119,7 +119,7 @@ export class SimulatedPeers {
     };
   }
 
-  #answer(
+  private answer(
     peer: SimulatedPeer,
     request: Record<string, unknown>,
     hash: string,
@@ -128,18 +128,18 @@ export class SimulatedPeers {
   ): void {
     if (peer.kind === 'silent') return;
     if (peer.kind === 'closing') {
-      this.#clock.after(this.latencyMs, hangUp);
+      this.clock.after(this.latencyMs, hangUp);
       return;
     }
     const has = (one: string): boolean =>
-      peer.kind !== 'empty' && this.#blobs.has(one) && (peer.has?.has(one) ?? true);
+      peer.kind !== 'empty' && this.blobs.has(one) && (peer.has?.has(one) ?? true);
     const available = (request['requested_blobs'] as string[]).filter(has);
     const common = `"blob_data_payment_rate": "RATE_ACCEPTED", "available_blobs": ${JSON.stringify(available)}`;
     if (!has(hash)) {
       deliver(Buffer.from(`{${common}}`), 2 * this.latencyMs);
       return;
     }
-    const right = this.#blobs.get(hash)!;
+    const right = this.blobs.get(hash)!;
     const blob = peer.kind === 'lying' ? Buffer.alloc(right.length, 7) : right;
     const head = `{"incoming_blob": {"blob_hash": "${hash}", "length": ${blob.length}}, ${common}}`;
     deliver(Buffer.from(head), 2 * this.latencyMs);

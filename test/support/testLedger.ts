@@ -41,15 +41,15 @@ export interface TestLedger {
 
 /** Ledgers of one test file, closed and deleted at the end. */
 export class TestLedgers {
-  readonly #open = new Set<OpenLedger>();
-  readonly #folders = new Set<string>();
+  private readonly openParts = new Set<OpenLedger>();
+  private readonly folders = new Set<string>();
 
   async open(
     hubs: readonly FakeHub[],
     options: Partial<LedgerOptions> & { folder?: string } = {},
   ): Promise<TestLedger> {
     const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'ledger-'));
-    this.#folders.add(folder);
+    this.folders.add(folder);
     const warnings: string[] = [];
     const log: Logger = {
       ...SILENT_LOGGER,
@@ -67,19 +67,19 @@ export class TestLedgers {
       ...options,
       folder,
     });
-    this.#open.add(ledger);
+    this.openParts.add(ledger);
     await ledger.start();
     return { ledger, warnings, folder };
   }
 
   async close(ledger: OpenLedger): Promise<void> {
-    this.#open.delete(ledger);
+    this.openParts.delete(ledger);
     await ledger.close();
   }
 
   async closeAll(): Promise<void> {
-    for (const ledger of [...this.#open]) await this.close(ledger);
-    for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
-    this.#folders.clear();
+    for (const ledger of [...this.openParts]) await this.close(ledger);
+    for (const folder of this.folders) rmSync(folder, { recursive: true, force: true });
+    this.folders.clear();
   }
 }

@@ -11,48 +11,48 @@ export interface TrackerServerOptions {
 }
 
 export class TrackerServer {
-  readonly #options: TrackerServerOptions;
-  readonly #port: UdpPort;
-  readonly #connections = new Set<bigint>();
-  readonly #peers = new Map<string, Set<string>>();
+  private readonly options: TrackerServerOptions;
+  private readonly port: UdpPort;
+  private readonly connections = new Set<bigint>();
+  private readonly peers = new Map<string, Set<string>>();
   /** Requests by their action. */
   readonly counts = { connect: 0, announce: 0 };
 
   constructor(port: UdpPort, options: TrackerServerOptions = {}) {
-    this.#options = options;
-    this.#port = port;
+    this.options = options;
+    this.port = port;
     port.listen((data, address, from) => {
-      if (data.length >= 16) port.send(this.#answer(data, address), address, from);
+      if (data.length >= 16) port.send(this.answer(data, address), address, from);
     });
   }
 
   addPeer(infoHash: Buffer, address: string, port: number): void {
     const key = infoHash.toString('hex');
-    const peers = this.#peers.get(key) ?? new Set();
-    this.#peers.set(key, peers.add(`${address}:${port}`));
+    const peers = this.peers.get(key) ?? new Set();
+    this.peers.set(key, peers.add(`${address}:${port}`));
   }
 
   /** `address:port` of those who announced the hash. */
   peersOf(infoHash: Buffer): string[] {
-    return [...(this.#peers.get(infoHash.toString('hex')) ?? [])];
+    return [...(this.peers.get(infoHash.toString('hex')) ?? [])];
   }
 
   close(): Promise<void> {
-    return this.#port.close();
+    return this.port.close();
   }
 
-  #answer(data: Buffer, address: string): Buffer {
+  private answer(data: Buffer, address: string): Buffer {
     const transactionId = data.readUInt32BE(12);
-    if (data.readUInt32BE(8) === 0) return this.#connect(data, transactionId);
+    if (data.readUInt32BE(8) === 0) return this.connect(data, transactionId);
     this.counts.announce++;
-    const { intervalSec = 1700, error } = this.#options;
+    const { intervalSec = 1700, error } = this.options;
     if (error !== undefined) return answerOf(3, transactionId, Buffer.from(error));
-    if (!this.#connections.has(data.readBigUInt64BE(0)))
+    if (!this.connections.has(data.readBigUInt64BE(0)))
       return answerOf(3, transactionId, Buffer.from('Connection ID missmatch.\0'));
     const infoHash = data.subarray(16, 36);
     const port = data.readUInt16BE(96);
     if (data.readUInt32BE(80) === STOPPED)
-      this.#peers.get(infoHash.toString('hex'))?.delete(`${address}:${port}`);
+      this.peers.get(infoHash.toString('hex'))?.delete(`${address}:${port}`);
     else this.addPeer(infoHash, address, port);
     const peers = this.peersOf(infoHash).map(compact);
     const head = Buffer.alloc(12);
@@ -61,11 +61,11 @@ export class TrackerServer {
     return answerOf(1, transactionId, Buffer.concat([head, ...peers]));
   }
 
-  #connect(data: Buffer, transactionId: number): Buffer {
+  private connect(data: Buffer, transactionId: number): Buffer {
     this.counts.connect++;
     if (data.readBigUInt64BE(0) !== PROTOCOL_ID) return answerOf(3, transactionId, Buffer.from('protocol'));
     const id = BigInt(1000 + this.counts.connect);
-    this.#connections.add(id);
+    this.connections.add(id);
     const body = Buffer.alloc(8);
     body.writeBigUInt64BE(id);
     return answerOf(0, transactionId, body);

@@ -89,11 +89,11 @@ export class WorldLedger implements LedgerPort {
   /** Runs before a broadcast is taken. */
   beforeTaking: () => Promise<void> = () => Promise.resolve();
   isTaken = true;
-  readonly #owners = new Map<string, AddressRow>();
-  #count = 0;
+  private readonly owners = new Map<string, AddressRow>();
+  private count = 0;
 
   own(row: AddressRow): void {
-    this.#owners.set(row.address, row);
+    this.owners.set(row.address, row);
   }
 
   get reserved(): string[] {
@@ -124,7 +124,7 @@ export class WorldLedger implements LedgerPort {
   }
 
   giveOutput(script: Buffer, amountDewies: bigint, height = 10): Txo {
-    const prevout: OutPoint = { hash: sha256(Buffer.from(`coin ${this.#count++}`)), index: 0 };
+    const prevout: OutPoint = { hash: sha256(Buffer.from(`coin ${this.count++}`)), index: 0 };
     const tx: Transaction = {
       version: 1,
       inputs: [{ prevout, scriptSig: Buffer.alloc(0), sequence: 0xffffffff, witness: [] }],
@@ -156,9 +156,9 @@ export class WorldLedger implements LedgerPort {
     return Promise.resolve(tx ? { tx, height: 10, position: 0, isVerified: true } : null);
   }
 
-  #rowOf({ txo, tx, spentBy, isReserved }: Kept): TxoRow {
+  private rowOf({ txo, tx, spentBy, isReserved }: Kept): TxoRow {
     const address = txo.address(params) ?? '';
-    const owner = this.#owners.get(address);
+    const owner = this.owners.get(address);
     const bought = purchaseIn(tx);
     const isPurchase = bought !== null && txo.nout === 0;
     return {
@@ -187,7 +187,7 @@ export class WorldLedger implements LedgerPort {
     };
   }
 
-  async #coins(
+  private async coins(
     { accountIds, isConfirmed }: CoinFilter,
     fits: (coin: CoinCandidate) => boolean,
   ): Promise<CoinCandidate[]> {
@@ -198,9 +198,7 @@ export class WorldLedger implements LedgerPort {
 
   readonly database: LedgerPort['database'] = {
     txos: (filter: TxoFilter, page: TxoPage = {}): Promise<TxoRow[]> => {
-      const rows = [...this.kept.values()]
-        .map((kept) => this.#rowOf(kept))
-        .filter((row) => fits(row, filter));
+      const rows = [...this.kept.values()].map((kept) => this.rowOf(kept)).filter((row) => fits(row, filter));
       return Promise.resolve(rows.slice(0, page.limit));
     },
     spendable: async (accountIds): Promise<CoinCandidate[]> => {
@@ -213,7 +211,7 @@ export class WorldLedger implements LedgerPort {
       }));
     },
     coinTotals: async (filter, fromDewies) => {
-      const coins = await this.#coins(filter, ({ amountDewies }) => amountDewies >= (fromDewies ?? 0n));
+      const coins = await this.coins(filter, ({ amountDewies }) => amountDewies >= (fromDewies ?? 0n));
       return {
         count: coins.length,
         amounts: new Set(coins.map(({ amountDewies }) => amountDewies)).size,
@@ -221,7 +219,7 @@ export class WorldLedger implements LedgerPort {
       };
     },
     coinAmounts: async (filter, belowDewies) => {
-      const coins = await this.#coins(
+      const coins = await this.coins(
         filter,
         ({ amountDewies }) => belowDewies === null || amountDewies < belowDewies,
       );
@@ -234,16 +232,16 @@ export class WorldLedger implements LedgerPort {
         }));
     },
     leastCoinAmount: async (filter, fromDewies) => {
-      const coins = await this.#coins(filter, ({ amountDewies }) => amountDewies >= fromDewies);
+      const coins = await this.coins(filter, ({ amountDewies }) => amountDewies >= fromDewies);
       return coins.map(({ amountDewies }) => amountDewies).sort((a, b) => (a < b ? -1 : 1))[0] ?? null;
     },
     coinsOfAmount: async (filter, { amountDewies, count }) => {
-      const coins = await this.#coins(filter, (coin) => coin.amountDewies === amountDewies);
+      const coins = await this.coins(filter, (coin) => coin.amountDewies === amountDewies);
       return coins.slice(0, count).map(({ number }) => number);
     },
     reserveCoins: async (candidates): Promise<SpendableCoin[] | null> => {
       const all = [...this.kept.values()];
-      const rows = candidates.map((number) => this.#rowOf(all[number]!));
+      const rows = candidates.map((number) => this.rowOf(all[number]!));
       return (await this.database.reserve(rows)) ? rows : null;
     },
     reserve: (outPoints: readonly OutPointRef[]): Promise<boolean> => {
@@ -265,13 +263,13 @@ export class WorldLedger implements LedgerPort {
           .length,
       ),
     addresses: ({ address }): Promise<AddressRow[]> => {
-      const row = this.#owners.get(address ?? '');
+      const row = this.owners.get(address ?? '');
       return Promise.resolve(row ? [row] : []);
     },
   };
 
   /** Claims that are not spent, the latest first. */
-  #claims(): Txo[] {
+  private claimList(): Txo[] {
     return [...this.kept.values()]
       .filter(({ txo, spentBy }) => spentBy === null && txo.isClaim)
       .map(({ txo }) => txo)
@@ -281,15 +279,15 @@ export class WorldLedger implements LedgerPort {
   /** What the claim index tells, which is checked where it comes from. */
   readonly claims: ClaimsPort = {
     byId: (id) =>
-      Promise.resolve(this.#claims().find(({ claimId }) => claimId && hashToHex(claimId) === id) ?? null),
+      Promise.resolve(this.claimList().find(({ claimId }) => claimId && hashToHex(claimId) === id) ?? null),
     at: (url) => {
       const parsed = parseUrl(url);
       const name = (parsed?.stream ?? parsed?.channel)?.name;
-      return Promise.resolve(this.#claims().find(({ claimName }) => claimName === name) ?? null);
+      return Promise.resolve(this.claimList().find(({ claimName }) => claimName === name) ?? null);
     },
     channelOfKey: (id) =>
       Promise.resolve(
-        this.#claims().find((txo) => {
+        this.claimList().find((txo) => {
           const key = channelKeyOf(txo);
           return key !== null && addressOfKey(key, params) === id;
         }) ?? null,
@@ -342,29 +340,29 @@ export class WorldAccount implements AccountPort {
   readonly channelKeys: ChannelKeys;
   /** Change goes to the first, always. */
   readonly change: Buffer;
-  readonly #world: WorldLedger;
-  readonly #keys = new Map<string, readonly [KeyChain, number]>();
+  private readonly world: WorldLedger;
+  private readonly keys = new Map<string, readonly [KeyChain, number]>();
   readonly changeInHand = new Set<string>();
   readonly receivingInHand = new Set<string>();
-  #received = 0;
+  private received = 0;
 
   constructor(world: WorldLedger, json: JsonObject) {
-    this.#world = world;
+    this.world = world;
     const clock = { ...systemClock, nowSec: () => 1_700_000_000 };
     this.account = new Account(json, { clock, random: { bytes: (count) => Buffer.alloc(count) } });
-    this.channelKeys = new ChannelKeys(this.account, () => Promise.resolve(this.#keysInUse()));
+    this.channelKeys = new ChannelKeys(this.account, () => Promise.resolve(this.keysInUse()));
     const isSingle = this.account.generator.name === 'single-address';
     const chains = isSingle ? [KEY_CHAIN.receiving] : [KEY_CHAIN.receiving, KEY_CHAIN.change];
     for (const chain of chains)
-      for (let index = 0; index < (isSingle ? 1 : ADDRESSES_A_CHAIN); index++) this.#watch(chain, index);
+      for (let index = 0; index < (isSingle ? 1 : ADDRESSES_A_CHAIN); index++) this.watch(chain, index);
     this.change = hash160(this.account.key(isSingle ? KEY_CHAIN.receiving : KEY_CHAIN.change, 0).publicKey);
   }
 
-  #watch(chain: KeyChain, index: number): void {
+  private watch(chain: KeyChain, index: number): void {
     const { publicKey, chainCode, depth } = this.account.key(chain, index);
     const address = addressOfKey(publicKey, params);
-    this.#keys.set(toHex(hash160(publicKey)), [chain, index]);
-    this.#world.own({
+    this.keys.set(toHex(hash160(publicKey)), [chain, index]);
+    this.world.own({
       address,
       accountId: this.id,
       chain,
@@ -393,7 +391,7 @@ export class WorldAccount implements AccountPort {
   }
 
   takeReceivingAddress(): Promise<string> {
-    const address = this.address(this.#received++ % ADDRESSES_A_CHAIN);
+    const address = this.address(this.received++ % ADDRESSES_A_CHAIN);
     this.receivingInHand.add(address);
     return Promise.resolve(address);
   }
@@ -412,12 +410,12 @@ export class WorldAccount implements AccountPort {
   }
 
   privateKeyOf(pubkeyHash: Bytes): Bytes | null {
-    const place = this.#keys.get(toHex(pubkeyHash));
+    const place = this.keys.get(toHex(pubkeyHash));
     return place ? this.account.key(...place).privateKey : null;
   }
 
-  #keysInUse(): Bytes[] {
-    return [...this.#world.kept.values()].flatMap(({ txo }) => {
+  private keysInUse(): Bytes[] {
+    return [...this.world.kept.values()].flatMap(({ txo }) => {
       const type = txo.claim?.claim.type;
       return type?.case === 'channel' ? [type.value.publicKey] : [];
     });
@@ -426,14 +424,14 @@ export class WorldAccount implements AccountPort {
 
 export class WorldWallet implements WalletPort {
   readonly accounts: WorldAccount[];
-  readonly #world: WorldLedger;
+  private readonly world: WorldLedger;
   isLocked = false;
   /** Broadcasts that had been taken when the wallet was saved, for each save. */
   readonly saves: number[] = [];
   failsToSave = false;
 
   constructor(world: WorldLedger, seeds: readonly string[]) {
-    this.#world = world;
+    this.world = world;
     this.accounts = seeds.map(
       (seed) =>
         new WorldAccount(
@@ -457,12 +455,12 @@ export class WorldWallet implements WalletPort {
   }
 
   async accountOf(address: string): Promise<WorldAccount | null> {
-    const [row] = await this.#world.database.addresses({ accountIds: [], address });
+    const [row] = await this.world.database.addresses({ accountIds: [], address });
     return this.accounts.find(({ id }) => id === row?.accountId) ?? null;
   }
 
   addAccount(json: JsonObject): Promise<WorldAccount> {
-    const account = new WorldAccount(this.#world, json);
+    const account = new WorldAccount(this.world, json);
     this.accounts.push(account);
     return Promise.resolve(account);
   }
@@ -473,7 +471,7 @@ export class WorldWallet implements WalletPort {
 
   save(): Promise<void> {
     if (this.failsToSave) return Promise.reject(new Error('disk full'));
-    this.saves.push(this.#world.broadcasts.length);
+    this.saves.push(this.world.broadcasts.length);
     return Promise.resolve();
   }
 }

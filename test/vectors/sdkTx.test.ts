@@ -142,16 +142,16 @@ function hashOf(address: string): Buffer {
 class RecordedWallet implements FundingPort {
   readonly feePerNameChar: bigint;
   readonly account: Account;
-  readonly #line: SdkLine;
-  readonly #selections: { candidates: string[]; draws: number[] }[];
-  readonly #used = new Set<string>();
+  private readonly line: SdkLine;
+  private readonly selections: { candidates: string[]; draws: number[] }[];
+  private readonly used = new Set<string>();
   readonly keys = new Map<string, Buffer>();
   changeHash: Buffer;
 
   constructor(line: SdkLine) {
-    this.#line = line;
+    this.line = line;
     this.feePerNameChar = BigInt(line['fee_per_name_char'] as number);
-    this.#selections = [...(line['selections'] as { candidates: string[]; draws: number[] }[])];
+    this.selections = [...(line['selections'] as { candidates: string[]; draws: number[] }[])];
     this.account = new Account(
       new JsonObject([
         ['ledger', ledger.id],
@@ -168,7 +168,7 @@ class RecordedWallet implements FundingPort {
   }
 
   get utxos(): RecordedOutput[] {
-    return this.#line['utxos'] as RecordedOutput[];
+    return this.line['utxos'] as RecordedOutput[];
   }
 
   async choose(deficit: bigint): Promise<SpentOutput[]> {
@@ -180,22 +180,22 @@ class RecordedWallet implements FundingPort {
       tx: utxo.txid,
       utxo,
     });
-    const strategy = this.#line['strategy'] as SelectionStrategy;
-    const all = [...this.utxos, ...((this.#line['args'] as BuildArgs).inputs ?? [])];
+    const strategy = this.line['strategy'] as SelectionStrategy;
+    const all = [...this.utxos, ...((this.line['args'] as BuildArgs).inputs ?? [])];
     let chosen: readonly { readonly utxo: RecordedOutput }[];
     if (strategy === 'sqlite') {
-      const free = this.utxos.filter((utxo) => !this.#used.has(idOf(utxo)) && !txoOf(utxo).claimName);
+      const free = this.utxos.filter((utxo) => !this.used.has(idOf(utxo)) && !txoOf(utxo).claimName);
       const floor = deficit / 10n < 1n ? deficit / 10n : 1n;
       chosen = chooseByBands(free.map(coinOf), deficit + COST_OF_CHANGE, floor);
     } else {
-      const { candidates, draws } = this.#selections.shift()!;
+      const { candidates, draws } = this.selections.shift()!;
       const coins = candidates.map((id) => coinOf(all.find((utxo) => idOf(utxo) === id)!));
       const selector = new CoinSelector<(typeof coins)[number]>(deficit, COST_OF_CHANGE, () =>
         draws.shift()!,
       );
       chosen = await selector.select(poolOf(coins), strategy);
     }
-    for (const { utxo } of chosen) this.#used.add(idOf(utxo));
+    for (const { utxo } of chosen) this.used.add(idOf(utxo));
     return chosen.map(({ utxo }) => spentOf(utxo));
   }
 

@@ -69,17 +69,17 @@ const NO_PARAMS: CallParams = { positional: [], named: new Map() };
 const PROTOBUF_KEY = 'include_protobuf';
 
 export class Dispatcher {
-  private readonly deps: DispatcherDeps;
-  private readonly byName: ReadonlyMap<string, MethodDeclaration>;
+  readonly #deps: DispatcherDeps;
+  readonly #byName: ReadonlyMap<string, MethodDeclaration>;
 
   constructor(deps: DispatcherDeps) {
-    this.deps = deps;
+    this.#deps = deps;
     const byName = new Map(deps.declarations.map((declaration) => [declaration.name, declaration]));
     for (const { name, replacedBy } of deps.aliases) {
       const meant = byName.get(replacedBy);
       if (meant) byName.set(name, meant);
     }
-    this.byName = byName;
+    this.#byName = byName;
   }
 
   /** Calls a method; synchronous if the method is. Never rejects. */
@@ -88,7 +88,7 @@ export class Dispatcher {
     const method = members.get('method');
     if (method === undefined)
       return errorAnswer(ERROR_CODE.methodNotFound, "Missing 'method' value in request.");
-    const declaration = typeof method === 'string' ? this.byName.get(method) : undefined;
+    const declaration = typeof method === 'string' ? this.#byName.get(method) : undefined;
     if (declaration === undefined)
       return errorAnswer(ERROR_CODE.methodNotFound, `Command '${pythonStr(method)}' does not exist.`);
     const given = members.get('params');
@@ -101,11 +101,11 @@ export class Dispatcher {
       if (error instanceof ParamsError) return errorAnswer(ERROR_CODE.invalidParams, error.message);
       throw error;
     }
-    return this.run({ name: method as string, declaration, params, withProtobuf, isGone });
+    return this.#run({ name: method as string, declaration, params, withProtobuf, isGone });
   }
 
-  private run(call: Call): Answer | Promise<Answer> {
-    const { gate, implementations, services, observer } = this.deps;
+  #run(call: Call): Answer | Promise<Answer> {
+    const { gate, implementations, services, observer } = this.#deps;
     const { declaration, params, withProtobuf } = call;
     const end = observer?.begin(declaration.name);
     try {
@@ -117,17 +117,17 @@ export class Dispatcher {
       if (!(result instanceof Promise)) return succeed(result, end);
       return result.then(
         (value) => succeed(value, end),
-        (error: unknown) => this.fail(call, error, end),
+        (error: unknown) => this.#fail(call, error, end),
       );
     } catch (error) {
-      return this.fail(call, error, end);
+      return this.#fail(call, error, end);
     }
   }
 
-  private fail({ name, declaration, params, isGone }: Call, error: unknown, end: EndOfCall): Answer {
+  #fail({ name, declaration, params, isGone }: Call, error: unknown, end: EndOfCall): Answer {
     end?.(isGone() ? 'cancelled' : 'failed');
     const failure = error instanceof EnvironmentError ? new DaemonError('OSError', error.message) : error;
-    if (!(failure instanceof DaemonError)) this.deps.onBug(declaration.name, failure);
+    if (!(failure instanceof DaemonError)) this.#deps.onBug(declaration.name, failure);
     return applicationError(name, params, failure);
   }
 }

@@ -52,39 +52,39 @@ export function bencode(value: BValue): Buffer {
 }
 
 class Decoder {
-  private at = 0;
-  private readonly data: Buffer;
+  #at = 0;
+  readonly #data: Buffer;
 
   constructor(data: Buffer) {
-    this.data = data;
+    this.#data = data;
   }
 
   value(depth: number): BValue {
     if (depth > MAX_DEPTH) throw new DecodeError('nested too deep');
-    switch (this.mark()) {
+    switch (this.#mark()) {
       case INTEGER_MARK:
-        return this.integer();
+        return this.#integer();
       case LIST_MARK:
-        return this.list(depth);
+        return this.#list(depth);
       case DICT_MARK:
-        return this.dict(depth);
+        return this.#dict(depth);
       default:
-        return this.bytes();
+        return this.#bytes();
     }
   }
 
-  private mark(): number {
-    const mark = this.data[this.at];
+  #mark(): number {
+    const mark = this.#data[this.#at];
     if (mark === undefined) throw new DecodeError('the data ends early');
     return mark;
   }
 
   /** Reads the integer from `from` up to the next `end` and moves behind `end`. */
-  private number(from: number, end: string): number | bigint {
-    const to = this.data.indexOf(end, this.at);
-    const text = to < from ? '' : this.data.toString('latin1', from, to);
+  #number(from: number, end: string): number | bigint {
+    const to = this.#data.indexOf(end, this.#at);
+    const text = to < from ? '' : this.#data.toString('latin1', from, to);
     if (text.length > MAX_DIGITS || !INTEGER.test(text)) throw new DecodeError('not an integer');
-    this.at = to + 1;
+    this.#at = to + 1;
     const digits = text.replaceAll('_', '').trim();
     const big = digits.startsWith('-')
       ? -BigInt(digits.slice(1))
@@ -93,32 +93,32 @@ class Decoder {
     return Number.isSafeInteger(small) ? small : big;
   }
 
-  private integer(): number | bigint {
-    return this.number(this.at + 1, 'e');
+  #integer(): number | bigint {
+    return this.#number(this.#at + 1, 'e');
   }
 
-  private bytes(): Buffer {
-    const length = Number(this.number(this.at, ':'));
+  #bytes(): Buffer {
+    const length = Number(this.#number(this.#at, ':'));
     if (length < 0) throw new DecodeError('a negative length');
     // QUIRK: truncated bytes are accepted.
-    const bytes = this.data.subarray(this.at, this.at + length);
-    this.at += length;
+    const bytes = this.#data.subarray(this.#at, this.#at + length);
+    this.#at += length;
     return bytes;
   }
 
-  private list(depth: number): BValue[] {
+  #list(depth: number): BValue[] {
     const items: BValue[] = [];
-    this.at++;
-    while (this.mark() !== END_MARK) items.push(this.value(depth + 1));
-    this.at++;
+    this.#at++;
+    while (this.#mark() !== END_MARK) items.push(this.value(depth + 1));
+    this.#at++;
     return items;
   }
 
   /** QUIRK: the end mark of a dictionary is not consumed, so it also ends the enclosing container. */
-  private dict(depth: number): Dict {
+  #dict(depth: number): Dict {
     const dict: Dict = new Map();
-    this.at++;
-    while (this.mark() !== END_MARK) {
+    this.#at++;
+    while (this.#mark() !== END_MARK) {
       const key = this.value(depth + 1);
       if (!Buffer.isBuffer(key) && typeof key !== 'number' && typeof key !== 'bigint')
         throw new DecodeError('a key is an integer or bytes');

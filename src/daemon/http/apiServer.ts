@@ -146,21 +146,21 @@ function fail(response: ServerResponse): void {
 
 /** Handlers of the routes. */
 class ApiAnswers {
-  private readonly deps: ApiServerDeps;
+  readonly #deps: ApiServerDeps;
 
   constructor(deps: ApiServerDeps) {
-    this.deps = deps;
+    this.#deps = deps;
   }
 
-  private sendAnswer(response: ServerResponse, status: number, text: string): void {
-    const { allowedOrigin, stopping } = this.deps;
+  #sendAnswer(response: ServerResponse, status: number, text: string): void {
+    const { allowedOrigin, stopping } = this.#deps;
     // CORS headers for the setting after the call, which may change it.
     const cors = corsHeaders(allowedOrigin());
     send(response, status, JSON_TYPE, text, stopping.aborted ? [...cors, ...CLOSING] : cors);
   }
 
-  private respond(response: ServerResponse, body: Buffer): void {
-    const { dispatcher, stopping } = this.deps;
+  #respond(response: ServerResponse, body: Buffer): void {
+    const { dispatcher, stopping } = this.#deps;
     const parsed = parseRequest(body);
     const isCall = parsed instanceof JsonObject;
     const isGone = (): boolean => stopping.aborted || response.destroyed;
@@ -168,10 +168,10 @@ class ApiAnswers {
       const answer = isCall ? dispatcher.call(parsed, isGone) : parsed;
       const text = answer instanceof Promise ? answer.then(answerText) : answerText(answer);
       const status = isCall ? 200 : 400;
-      if (typeof text === 'string') this.sendAnswer(response, status, text);
+      if (typeof text === 'string') this.#sendAnswer(response, status, text);
       else
         text.then(
-          (whole) => this.sendAnswer(response, status, whole),
+          (whole) => this.#sendAnswer(response, status, whole),
           () => fail(response),
         );
     } catch {
@@ -180,33 +180,33 @@ class ApiAnswers {
   }
 
   /** Whether pages of the request's origin are allowed. */
-  private isOfAllowedOrigin({ headers: { origin } }: IncomingMessage): boolean {
-    const allowed = this.deps.allowedOrigin();
+  #isOfAllowedOrigin({ headers: { origin } }: IncomingMessage): boolean {
+    const allowed = this.#deps.allowedOrigin();
     if (origin === undefined || origin === plainOrigin(allowed) || origin === allowed || allowed === '*')
       return true;
-    this.deps.onRefusedOrigin(origin);
+    this.#deps.onRefusedOrigin(origin);
     return false;
   }
 
   /** Refuses a disallowed request. Returns whether the request is allowed. */
-  private isAllowed(request: IncomingMessage, response: ServerResponse): boolean {
-    const allowed = this.isOfAllowedOrigin(request);
+  #isAllowed(request: IncomingMessage, response: ServerResponse): boolean {
+    const allowed = this.#isOfAllowedOrigin(request);
     if (!allowed) send(response, 403, TEXT_TYPE, '403: Forbidden');
     return allowed;
   }
 
   /** Answers a `GET` of the events. */
   events(request: IncomingMessage, response: ServerResponse): void {
-    if (!this.isAllowed(request, response)) return;
+    if (!this.#isAllowed(request, response)) return;
     if (isOfStrangePage(request)) send(response, 403, TEXT_TYPE, '403: Forbidden');
-    else this.deps.events.answer(request, response, corsHeaders(this.deps.allowedOrigin()));
+    else this.#deps.events.answer(request, response, corsHeaders(this.#deps.allowedOrigin()));
   }
 
   /** Answers a call. */
   call(request: IncomingMessage, response: ServerResponse): void {
-    if (!this.isAllowed(request, response)) return;
+    if (!this.#isAllowed(request, response)) return;
     readBody(request, (body) => {
-      if (typeof body !== 'number') this.respond(response, body);
+      if (typeof body !== 'number') this.#respond(response, body);
       else {
         const text = `Maximum request body size ${MAX_BODY_BYTES} exceeded, actual body size ${body}`;
         send(response, 413, TEXT_TYPE, text);
@@ -220,16 +220,16 @@ class ApiAnswers {
     if (request.method !== 'GET' || path !== EVENTS_PATH || !asksForWebSocket(request))
       handBack(server, request, socket, head);
     else
-      this.deps.eventSockets.take(
+      this.#deps.eventSockets.take(
         request,
         socket,
         head,
-        this.isOfAllowedOrigin(request) && !isOfStrangePage(request),
+        this.#isOfAllowedOrigin(request) && !isOfStrangePage(request),
       );
   }
 
   readonly preflight = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const cors = corsHeaders(this.deps.allowedOrigin());
+    const cors = corsHeaders(this.#deps.allowedOrigin());
     if (cors.length === 0) return reply.code(204).send();
     for (let at = 0; at < cors.length; at += 2) void reply.header(cors[at]!, cors[at + 1]);
     void reply.header('Access-Control-Max-Age', PREFLIGHT_AGE);

@@ -16,11 +16,11 @@ const BUCKETS_SEC = [
 
 export class CallMetrics implements CallObserver {
   readonly registry = new Registry();
-  private readonly pending = this.gauge('pending_requests', 'Number of running api requests');
-  private readonly received = this.counter('requests_count', 'Number of requests received');
-  private readonly failed = this.counter('failed_request_count', 'Number of failed requests');
-  private readonly cancelled = this.counter('cancelled_request_count', 'Number of cancelled requests');
-  private readonly times = new Histogram({
+  readonly #pending = this.#gauge('pending_requests', 'Number of running api requests');
+  readonly #received = this.#counter('requests_count', 'Number of requests received');
+  readonly #failed = this.#counter('failed_request_count', 'Number of failed requests');
+  readonly #cancelled = this.#counter('cancelled_request_count', 'Number of cancelled requests');
+  readonly #times = new Histogram({
     name: 'daemon_api_response_time',
     help: 'Response times',
     labelNames: ['method'],
@@ -31,18 +31,18 @@ export class CallMetrics implements CallObserver {
   begin(method: string): (outcome: 'done' | 'failed' | 'cancelled') => void {
     const labels = { method };
     const sinceMs = performance.now();
-    this.pending.inc(labels);
-    this.received.inc(labels);
+    this.#pending.inc(labels);
+    this.#received.inc(labels);
     return (outcome) => {
-      this.pending.dec(labels);
-      if (outcome === 'failed') this.failed.inc(labels);
-      if (outcome === 'cancelled') this.cancelled.inc(labels);
-      this.times.observe(labels, (performance.now() - sinceMs) / 1000);
+      this.#pending.dec(labels);
+      if (outcome === 'failed') this.#failed.inc(labels);
+      if (outcome === 'cancelled') this.#cancelled.inc(labels);
+      this.#times.observe(labels, (performance.now() - sinceMs) / 1000);
     };
   }
 
   /** Counter with the suffix that lbrynet's library adds to all counter names. */
-  private counter(name: string, help: string): Counter {
+  #counter(name: string, help: string): Counter {
     return new Counter({
       name: `daemon_api_${name}_total`,
       help,
@@ -51,7 +51,7 @@ export class CallMetrics implements CallObserver {
     });
   }
 
-  private gauge(name: string, help: string): Gauge {
+  #gauge(name: string, help: string): Gauge {
     return new Gauge({
       name: `daemon_api_${name}`,
       help,

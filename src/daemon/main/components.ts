@@ -28,12 +28,12 @@ interface Part {
 export type OnStartFailure = (name: ComponentName, error: unknown) => void;
 
 export class Components implements ComponentGate {
-  private readonly parts: readonly Part[];
-  private begun: Part[] = [];
+  readonly #parts: readonly Part[];
+  #begun: Part[] = [];
 
   /** Throws if a dependency is missing. */
   constructor(components: readonly Component[]) {
-    this.parts = components.map((component) => ({ component, isRunning: false, failure: null }));
+    this.#parts = components.map((component) => ({ component, isRunning: false, failure: null }));
     const names = new Set(components.map(({ name }) => name));
     for (const { name, dependsOn } of components) {
       const missing = dependsOn.find((needed) => !names.has(needed));
@@ -52,16 +52,16 @@ export class Components implements ComponentGate {
    */
   async start(stopping: AbortSignal, onFailure: OnStartFailure): Promise<boolean> {
     const started = new Map<ComponentName, Promise<boolean>>();
-    for (const part of this.inOrder()) {
+    for (const part of this.#inOrder()) {
       const { name, dependsOn } = part.component;
       const needed = dependsOn.map(async (other) => [other, await started.get(other)!] as const);
-      started.set(name, this.startOne(part, Promise.all(needed), stopping, onFailure));
+      started.set(name, this.#startOne(part, Promise.all(needed), stopping, onFailure));
     }
     const all = await Promise.all(started.values());
     return all.every((isRunning) => isRunning);
   }
 
-  private async startOne(
+  async #startOne(
     part: Part,
     needed: Promise<readonly (readonly [name: ComponentName, isRunning: boolean])[]>,
     stopping: AbortSignal,
@@ -72,7 +72,7 @@ export class Components implements ComponentGate {
     if (stopping.aborted) return false;
     try {
       if (lacking) throw new EnvironmentError(`It needs the component ${lacking[0]}, which did not start.`);
-      this.begun.push(part);
+      this.#begun.push(part);
       await component.start();
       part.isRunning = !stopping.aborted;
     } catch (error) {
@@ -84,8 +84,8 @@ export class Components implements ComponentGate {
 
   /** Stops the started components in reverse order. A failure is reported and does not prevent other stops. */
   async stop(onFailure: (name: ComponentName, error: unknown) => void): Promise<void> {
-    const begun = this.begun.toReversed();
-    this.begun = [];
+    const begun = this.#begun.toReversed();
+    this.#begun = [];
     for (const part of begun) {
       part.isRunning = false;
       try {
@@ -98,7 +98,7 @@ export class Components implements ComponentGate {
 
   check(needs: readonly ComponentName[]): void {
     for (const name of needs) {
-      const part = this.parts.find(({ component }) => component.name === name);
+      const part = this.#parts.find(({ component }) => component.name === name);
       if (part === undefined) throw skippedComponent(name);
       if (part.failure !== null)
         throw new DaemonError(
@@ -114,35 +114,35 @@ export class Components implements ComponentGate {
   }
 
   isRunning(name: ComponentName): boolean {
-    return this.parts.some((part) => part.component.name === name && part.isRunning);
+    return this.#parts.some((part) => part.component.name === name && part.isRunning);
   }
 
   get areAllRunning(): boolean {
-    return this.parts.every(({ isRunning }) => isRunning);
+    return this.#parts.every(({ isRunning }) => isRunning);
   }
 
   /** Whether each component runs, by name. */
   startup(): Record<string, boolean> {
-    return Object.fromEntries(this.parts.map(({ component, isRunning }) => [component.name, isRunning]));
+    return Object.fromEntries(this.#parts.map(({ component, isRunning }) => [component.name, isRunning]));
   }
 
   /** Reasons for failed starts, by component. */
   failures(): Record<string, string> {
-    const failed = this.parts.map(({ component, failure }) => [component.name, failure] as const);
+    const failed = this.#parts.map(({ component, failure }) => [component.name, failure] as const);
     return Object.fromEntries(failed.filter((one): one is [ComponentName, string] => one[1] !== null));
   }
 
   /** Status of each component, by name. */
   statuses(): Record<string, JsonOut> {
-    const shown = this.parts.map(({ component }) => [component.name, component.status()] as const);
+    const shown = this.#parts.map(({ component }) => [component.name, component.status()] as const);
     return Object.fromEntries(shown.filter(([, status]) => status !== null));
   }
 
   /** Components in the order of their dependencies. */
-  private inOrder(): Part[] {
+  #inOrder(): Part[] {
     const ordered: Part[] = [];
     const placed = new Set<ComponentName>();
-    let waiting = [...this.parts];
+    let waiting = [...this.#parts];
     while (waiting.length > 0) {
       const next = waiting.filter(({ component }) => component.dependsOn.every((name) => placed.has(name)));
       if (next.length === 0) throw new Error('components depend on each other in a circle');

@@ -100,70 +100,75 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
 }
 
 class Daemon implements RunningDaemon {
-  private readonly options: DaemonOptions;
-  private readonly settings: DaemonSettings;
-  private readonly clock: Clock;
-  private readonly random: RandomSource;
-  private readonly stopping = new AbortController();
-  private readonly parts: DaemonParts;
-  private readonly outages: Outages;
-  private readonly servers: FastifyInstance[] = [];
-  private unlock: (() => void) | null = null;
-  private installation = '';
-  private ffmpeg: Promise<string | null> | null = null;
-  private stopped: Promise<void> | null = null;
-  private readonly versionShown = fixed(versionAnswer());
+  readonly #options: DaemonOptions;
+  readonly #settings: DaemonSettings;
+  readonly #clock: Clock;
+  readonly #random: RandomSource;
+  readonly #stopping = new AbortController();
+  readonly #parts: DaemonParts;
+  readonly #outages: Outages;
+  readonly #servers: FastifyInstance[] = [];
+  #unlock: (() => void) | null = null;
+  #installation = '';
+  #ffmpeg: Promise<string | null> | null = null;
+  #stopped: Promise<void> | null = null;
+  readonly #versionShown = fixed(versionAnswer());
   api: HostPort = ['', 0];
   media: HostPort = ['', 0];
   started: Promise<boolean> = Promise.resolve(false);
 
   constructor(options: DaemonOptions) {
     const { settings, log, clock = systemClock, random = systemRandom } = options;
-    this.options = options;
-    this.settings = settings;
-    this.clock = clock;
-    this.random = random;
-    this.parts = new DaemonParts({
+    this.#options = options;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#random = random;
+    this.#parts = new DaemonParts({
       settings,
       log,
       clock,
       random,
       makeWalletPart: options.makeWalletPart,
       isReflector: options.isReflector === true,
-      findFfmpeg: () => this.findFfmpeg(false),
+      findFfmpeg: () => this.#findFfmpeg(false),
     });
-    this.outages = this.watchOutages(log, clock);
+    this.#outages = this.#watchOutages(log, clock);
   }
 
   async open(): Promise<void> {
-    await this.openFolders();
-    const metrics = await this.metrics();
-    await this.openApi(metrics?.calls);
-    await this.openMedia();
+    await this.#openFolders();
+    const metrics = await this.#metrics();
+    await this.#openApi(metrics?.calls);
+    await this.#openMedia();
     if (metrics !== null) {
-      this.servers.push(metrics.server);
-      await listen(metrics.server, [METRICS_HOST, this.settings.get('prometheus_port')], 'metrics server');
+      this.#servers.push(metrics.server);
+      await listen(metrics.server, [METRICS_HOST, this.#settings.get('prometheus_port')], 'metrics server');
     }
-    await this.parts.reflector?.start();
-    this.outages.start();
-    this.startComponents();
+    await this.#parts.reflector?.start();
+    this.#outages.start();
+    this.#startComponents();
   }
 
   /** Makes and locks the folders. */
-  private async openFolders(): Promise<void> {
-    const { settings } = this;
+  async #openFolders(): Promise<void> {
+    const settings = this.#settings;
     for (const name of ['data_dir', 'wallet_dir', 'download_dir'] as const) {
       const made = ensureFolder(settings.get(name), name);
-      if (made !== null) this.options.log.info(made);
+      if (made !== null) this.#options.log.info(made);
     }
     const dataDir = settings.get('data_dir');
-    this.unlock = await lockFolder(dataDir);
-    this.installation = installationId(dataDir);
+    this.#unlock = await lockFolder(dataDir);
+    this.#installation = installationId(dataDir);
   }
 
-  private async openApi(observer: CallObserver | undefined): Promise<void> {
-    const { settings, clock, random, parts, stopping, control } = this;
-    const { log } = this.options;
+  async #openApi(observer: CallObserver | undefined): Promise<void> {
+    const settings = this.#settings;
+    const clock = this.#clock;
+    const random = this.#random;
+    const parts = this.#parts;
+    const stopping = this.#stopping;
+    const control = this.#control;
+    const { log } = this.#options;
     const dispatcher = new Dispatcher({
       declarations: DECLARATIONS,
       aliases: ALIASES,
@@ -188,13 +193,15 @@ class Daemon implements RunningDaemon {
           `A request with the origin '${origin}' was refused; the setting 'allowed_origin' says which may call.`,
         ),
     });
-    this.servers.push(api);
+    this.#servers.push(api);
     this.api = await listen(api, placeOf(settings, 'api'), 'API');
     log.info(`The API listens at ${this.api.join(':')}.`);
   }
 
-  private async openMedia(): Promise<void> {
-    const { settings, parts, stopping } = this;
+  async #openMedia(): Promise<void> {
+    const settings = this.#settings;
+    const parts = this.#parts;
+    const stopping = this.#stopping;
     const { components, files, wallet } = parts;
     const media = mediaServer({
       gate: components,
@@ -206,15 +213,16 @@ class Daemon implements RunningDaemon {
         }),
       stopping: stopping.signal,
       onFailure: (path, error) =>
-        this.options.log.warn(`The media server failed at ${path}: ${failureReason(error)}.`),
+        this.#options.log.warn(`The media server failed at ${path}: ${failureReason(error)}.`),
     });
-    this.servers.push(media);
+    this.#servers.push(media);
     this.media = await listen(media, placeOf(settings, 'streaming_server'), 'media server');
   }
 
-  private startComponents(): void {
-    const { stopping, options } = this;
-    this.started = this.parts.components.start(stopping.signal, (name, error) => {
+  #startComponents(): void {
+    const stopping = this.#stopping;
+    const options = this.#options;
+    this.started = this.#parts.components.start(stopping.signal, (name, error) => {
       // Components still starting at a stop end by themselves.
       if (stopping.signal.aborted) return;
       const { stack } = error as Error;
@@ -224,7 +232,7 @@ class Daemon implements RunningDaemon {
     });
   }
 
-  private watchOutages(log: Logger, clock: Clock): Outages {
+  #watchOutages(log: Logger, clock: Clock): Outages {
     const connection = 'Check the connection to the internet';
     return new Outages(
       [
@@ -232,20 +240,20 @@ class Daemon implements RunningDaemon {
           what: 'a hub',
           advice: () =>
             `${connection}, and the setting 'lbryum_servers'; your own node is a hub when it runs with -hub.`,
-          isReached: () => this.parts.wallet?.services?.ledger.hub.isConnected ?? null,
+          isReached: () => this.#parts.wallet?.services?.ledger.hub.isConnected ?? null,
         },
         {
           what: 'the DHT',
           advice: () =>
-            `${connection}, that a firewall lets UDP from port ${this.settings.get('udp_port')} out and in, and the setting 'known_dht_nodes'.`,
-          isReached: () => this.parts.network.dhtContact,
+            `${connection}, that a firewall lets UDP from port ${this.#settings.get('udp_port')} out and in, and the setting 'known_dht_nodes'.`,
+          isReached: () => this.#parts.network.dhtContact,
         },
         {
           what: 'a reflector',
           advice: () =>
             `${connection}, and the setting 'reflector_servers'; 'reflect_streams' switches uploads off.`,
           isReached: () =>
-            this.settings.get('reflect_streams') ? this.parts.exchange.reflectorContact : null,
+            this.#settings.get('reflect_streams') ? this.#parts.exchange.reflectorContact : null,
         },
       ],
       { clock, log },
@@ -253,79 +261,79 @@ class Daemon implements RunningDaemon {
   }
 
   stop(): Promise<void> {
-    this.stopped ??= this.close();
-    return this.stopped;
+    this.#stopped ??= this.#close();
+    return this.#stopped;
   }
 
-  private async close(): Promise<void> {
-    const { log } = this.options;
-    this.stopping.abort();
-    this.outages.stop();
-    for (const server of this.servers.toReversed()) await server.close();
+  async #close(): Promise<void> {
+    const { log } = this.#options;
+    this.#stopping.abort();
+    this.#outages.stop();
+    for (const server of this.#servers.toReversed()) await server.close();
     // Starting components may wait for an event that never comes, such as a hub; the stop ends this wait.
-    await this.parts.components.stop((name, error) =>
+    await this.#parts.components.stop((name, error) =>
       log.error(`The component ${name} did not stop as it should: ${(error as Error).message}`),
     );
     await this.started;
-    await this.parts.reflector?.stop();
-    this.parts.transfers.close();
-    this.unlock?.();
+    await this.#parts.reflector?.stop();
+    this.#parts.transfers.close();
+    this.#unlock?.();
     log.info('Stopped.');
   }
 
   /** Null if no port is set for them; the library is not loaded then. */
-  private async metrics(): Promise<{
+  async #metrics(): Promise<{
     readonly calls: CallObserver;
     readonly server: FastifyInstance;
   } | null> {
-    if (this.settings.get('prometheus_port') === 0) return null;
+    if (this.#settings.get('prometheus_port') === 0) return null;
     const { CallMetrics, metricsServer } = await import('../http/metricsServer.js');
     const { addReflectorMetrics } = await import('../http/reflectorMetrics.js');
     const calls = new CallMetrics();
-    const { reflector } = this.parts;
+    const { reflector } = this.#parts;
     if (reflector !== null) addReflectorMetrics(calls.registry, () => reflector.status());
     return { calls, server: metricsServer(calls) };
   }
 
   /** Path of ffmpeg; null if it is missing. `isFresh` repeats the search. */
-  private findFfmpeg(isFresh: boolean): Promise<string | null> {
-    if (isFresh) this.ffmpeg = null;
-    this.ffmpeg ??= findFfmpeg({
-      ffmpegPath: this.settings.get('ffmpeg_path'),
-      dataDir: this.settings.get('data_dir'),
+  #findFfmpeg(isFresh: boolean): Promise<string | null> {
+    if (isFresh) this.#ffmpeg = null;
+    this.#ffmpeg ??= findFfmpeg({
+      ffmpegPath: this.#settings.get('ffmpeg_path'),
+      dataDir: this.#settings.get('data_dir'),
       path: process.env['PATH'] ?? '',
     });
-    return this.ffmpeg;
+    return this.#ffmpeg;
   }
 
-  private async ffmpegAnswer(isFresh: boolean): Promise<JsonOut> {
-    const which = await this.findFfmpeg(isFresh);
+  async #ffmpegAnswer(isFresh: boolean): Promise<JsonOut> {
+    const which = await this.#findFfmpeg(isFresh);
     return {
       available: which !== null,
       which,
-      analyze_audio_volume: (this.settings.value('volume_analysis_time') as number) > 0,
+      analyze_audio_volume: (this.#settings.value('volume_analysis_time') as number) > 0,
     };
   }
 
-  private readonly control: DaemonControl = {
+  readonly #control: DaemonControl = {
     status: async () =>
       statusOf({
-        installationId: this.installation,
-        components: this.parts.components,
-        skipped: this.parts.skipped,
-        wallet: this.parts.wallet,
-        ffmpeg: await this.ffmpegAnswer(false),
-        node: this.options.nodeStatus?.() ?? null,
-        reflector: this.parts.reflector?.status() ?? null,
-        transfers: this.parts.transfers.all(),
-        warnings: [...this.outages.warnings, ...(this.parts.reflector?.warnings ?? [])],
+        installationId: this.#installation,
+        components: this.#parts.components,
+        skipped: this.#parts.skipped,
+        wallet: this.#parts.wallet,
+        ffmpeg: await this.#ffmpegAnswer(false),
+        node: this.#options.nodeStatus?.() ?? null,
+        reflector: this.#parts.reflector?.status() ?? null,
+        transfers: this.#parts.transfers.all(),
+        warnings: [...this.#outages.warnings, ...(this.#parts.reflector?.warnings ?? [])],
       }),
-    version: () => this.versionShown,
+    version: () => this.#versionShown,
     mediaAddress: () => this.media,
-    ffmpegStatus: () => this.ffmpegAnswer(true),
+    ffmpegStatus: () => this.#ffmpegAnswer(true),
     stop: () => {
       // Runs after the response, which is sent in the next turns of the event loop.
-      setImmediate(() => this.options.onStop());
+      setImmediate(() => this.#options.onStop());
     },
   };
 }

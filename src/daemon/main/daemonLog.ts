@@ -28,58 +28,58 @@ function stamp(date: Date): string {
 const LEVEL_WIDTH = 8;
 
 export class DaemonLog implements Logger {
-  private readonly options: DaemonLogOptions;
-  private bytes: number;
+  readonly #options: DaemonLogOptions;
+  #bytes: number;
 
   constructor(options: DaemonLogOptions) {
-    this.options = options;
-    this.bytes = options.path === null ? 0 : (statSync(options.path, { throwIfNoEntry: false })?.size ?? 0);
+    this.#options = options;
+    this.#bytes = options.path === null ? 0 : (statSync(options.path, { throwIfNoEntry: false })?.size ?? 0);
   }
 
   info(message: string): void {
-    this.write('INFO', message);
+    this.#write('INFO', message);
   }
 
   warn(message: string): void {
-    this.write('WARNING', message);
+    this.#write('WARNING', message);
   }
 
   error(message: string): void {
-    this.write('ERROR', message);
+    this.#write('ERROR', message);
   }
 
   debug(category: Parameters<Logger['debug']>[0], message: string | (() => string)): void {
-    if (this.options.isVerbose)
-      this.write('DEBUG', `${category}: ${typeof message === 'string' ? message : message()}`);
+    if (this.#options.isVerbose)
+      this.#write('DEBUG', `${category}: ${typeof message === 'string' ? message : message()}`);
   }
 
   willLog(): boolean {
-    return this.options.isVerbose;
+    return this.#options.isVerbose;
   }
 
-  private write(level: string, message: string): void {
+  #write(level: string, message: string): void {
     const line = `${stamp(new Date())} ${level.padEnd(LEVEL_WIDTH)} lbcnet: ${message}\n`;
-    if (this.options.toConsole) process.stderr.write(line);
-    const { path } = this.options;
+    if (this.#options.toConsole) process.stderr.write(line);
+    const { path } = this.#options;
     if (path === null) return;
     try {
       refuseSpecialFile(path);
       appendFileSync(path, line);
-      this.bytes += Buffer.byteLength(line);
-      if (this.bytes > MAX_FILE_BYTES) this.rollOver(path);
+      this.#bytes += Buffer.byteLength(line);
+      if (this.#bytes > MAX_FILE_BYTES) this.#rollOver(path);
     } catch (error) {
       // A failure to write the log must not end the daemon; the console shows it.
-      if (this.options.toConsole)
+      if (this.#options.toConsole)
         process.stderr.write(`the log cannot be written: ${(error as Error).message}\n`);
     }
   }
 
-  private rollOver(path: string): void {
+  #rollOver(path: string): void {
     rmSync(`${path}.${KEPT_FILES}`, { force: true });
     for (let n = KEPT_FILES - 1; n >= 1; n--) {
       if (statSync(`${path}.${n}`, { throwIfNoEntry: false })) renameSync(`${path}.${n}`, `${path}.${n + 1}`);
     }
     renameSync(path, `${path}.1`);
-    this.bytes = 0;
+    this.#bytes = 0;
   }
 }

@@ -37,46 +37,46 @@ interface Match {
 export type UsageValues = ReadonlyMap<string, string | boolean | readonly string[] | null>;
 
 export class UsagePattern {
-  private readonly root: Pattern;
-  private readonly options: OptionRow[] = [];
-  private readonly repeated = new Set<string>();
+  readonly #root: Pattern;
+  readonly #options: OptionRow[] = [];
+  readonly #repeated = new Set<string>();
 
   constructor(usage: string) {
     const words = usage
       .replaceAll(/\[|\]|\(|\)|\||\.\.\./g, ' $& ')
       .split(' ')
       .filter((word) => word !== '');
-    this.root = { kind: 'required', parts: this.readAlternatives(words) };
+    this.#root = { kind: 'required', parts: this.#readAlternatives(words) };
     if (words.length > 0) throw new Error(`a usage line ends with ${words.join(' ')}`);
-    this.noteRepeated(this.root, false);
+    this.#noteRepeated(this.#root, false);
     // Positional names are also known as option names, although they are not accepted as such.
-    for (const name of leaves(this.root).map((leaf) => leaf.name))
-      if (name.startsWith('<')) this.addOption({ name: `--${name.slice(1, -1)}`, takesValue: true });
+    for (const name of leaves(this.#root).map((leaf) => leaf.name))
+      if (name.startsWith('<')) this.#addOption({ name: `--${name.slice(1, -1)}`, takesValue: true });
   }
 
   /** Throws `UsageError`. */
   match(argv: readonly string[]): UsageValues {
-    const tokens = this.readTokens([...argv]);
-    const { isMatch, left, found } = this.matchPart(this.root, tokens, []);
-    if (!isMatch || left.length > 0) throw new UsageError(this.reason(tokens, left));
+    const tokens = this.#readTokens([...argv]);
+    const { isMatch, left, found } = this.#matchPart(this.#root, tokens, []);
+    if (!isMatch || left.length > 0) throw new UsageError(this.#reason(tokens, left));
     const values = new Map<string, string | boolean | readonly string[] | null>();
-    for (const leaf of leaves(this.root)) {
+    for (const leaf of leaves(this.#root)) {
       const isFlag = leaf.kind === 'option' && !leaf.takesValue;
-      values.set(leaf.name, this.repeated.has(leaf.name) ? [] : isFlag ? false : null);
+      values.set(leaf.name, this.#repeated.has(leaf.name) ? [] : isFlag ? false : null);
     }
     for (const [name, value] of found) values.set(name, value);
     return values;
   }
 
   /** Why the arguments do not match: the first unknown option, else what is missing, else what is left. */
-  private reason(tokens: readonly Token[], left: readonly Token[]): string {
-    const names = leaves(this.root).map(({ name }) => name);
+  #reason(tokens: readonly Token[], left: readonly Token[]): string {
+    const names = leaves(this.#root).map(({ name }) => name);
     const accepted = names.filter((name) => name.startsWith('--'));
     const unknown = tokens.find(({ name }) => name !== null && !accepted.includes(name))?.name;
     if (unknown && names.includes(`<${unknown.slice(2)}>`))
       return `The value of <${unknown.slice(2)}> is given without '${unknown}'.`;
     if (unknown) return noOption(unknown, accepted);
-    const missing = this.missing(this.root, tokens);
+    const missing = this.#missing(this.#root, tokens);
     if (missing !== null) return `Missing: ${missing}.`;
     const [rest] = left;
     return rest === undefined || rest.name === null
@@ -85,28 +85,28 @@ export class UsagePattern {
   }
 
   /** The first required part without a value, as the usage shows it; null if there is none. */
-  private missing(pattern: Pattern, tokens: readonly Token[]): string | null {
-    if (pattern.kind === 'optional' || this.matchPart(pattern, tokens, []).isMatch) return null;
+  #missing(pattern: Pattern, tokens: readonly Token[]): string | null {
+    if (pattern.kind === 'optional' || this.#matchPart(pattern, tokens, []).isMatch) return null;
     if ('name' in pattern) return pattern.name;
     if (pattern.kind === 'either') return pattern.parts.map((part) => leaves(part)[0]!.name).join(' or ');
     let so: Match = { isMatch: true, left: tokens, found: [] };
     for (const part of pattern.parts) {
-      const next = this.matchPart(part, so.left, so.found);
-      if (!next.isMatch) return this.missing(part, so.left);
+      const next = this.#matchPart(part, so.left, so.found);
+      if (!next.isMatch) return this.#missing(part, so.left);
       so = next;
     }
     return null;
   }
 
-  private addOption(option: OptionRow): void {
-    if (!this.options.some(({ name }) => name === option.name)) this.options.push(option);
+  #addOption(option: OptionRow): void {
+    if (!this.#options.some(({ name }) => name === option.name)) this.#options.push(option);
   }
 
-  private readAlternatives(words: string[]): readonly Pattern[] {
-    const choices = [this.readSequence(words)];
+  #readAlternatives(words: string[]): readonly Pattern[] {
+    const choices = [this.#readSequence(words)];
     while (words[0] === '|') {
       words.shift();
-      choices.push(this.readSequence(words));
+      choices.push(this.#readSequence(words));
     }
     const [only] = choices;
     if (choices.length === 1) return only!;
@@ -116,10 +116,10 @@ export class UsagePattern {
     return [{ kind: 'either', parts }];
   }
 
-  private readSequence(words: string[]): Pattern[] {
+  #readSequence(words: string[]): Pattern[] {
     const parts: Pattern[] = [];
     while (words.length > 0 && !['|', ']', ')'].includes(words[0]!)) {
-      const part = this.readAtom(words);
+      const part = this.#readAtom(words);
       if (words[0] === '...') {
         words.shift();
         parts.push({ kind: 'repeated', parts: [part] });
@@ -128,53 +128,53 @@ export class UsagePattern {
     return parts;
   }
 
-  private readAtom(words: string[]): Pattern {
+  #readAtom(words: string[]): Pattern {
     const word = words.shift()!;
     if (word === '(' || word === '[') {
-      const parts = this.readAlternatives(words);
+      const parts = this.#readAlternatives(words);
       words.shift();
       return { kind: word === '(' ? 'required' : 'optional', parts };
     }
     if (!word.startsWith('--')) return { kind: 'argument', name: word };
     const [name = ''] = word.split('=');
     const option = { name, takesValue: word.includes('=') };
-    this.addOption(option);
+    this.#addOption(option);
     return { kind: 'option', ...option };
   }
 
-  private noteRepeated(pattern: Pattern, isRepeated: boolean): void {
+  #noteRepeated(pattern: Pattern, isRepeated: boolean): void {
     if ('name' in pattern) {
-      if (isRepeated) this.repeated.add(pattern.name);
+      if (isRepeated) this.#repeated.add(pattern.name);
       return;
     }
-    for (const part of pattern.parts) this.noteRepeated(part, isRepeated || pattern.kind === 'repeated');
+    for (const part of pattern.parts) this.#noteRepeated(part, isRepeated || pattern.kind === 'repeated');
   }
 
-  private readTokens(words: string[]): Token[] {
+  #readTokens(words: string[]): Token[] {
     const tokens: Token[] = [];
     while (words.length > 0) {
       const word = words[0]!;
       if (word === '--') return [...tokens, ...words.map((value) => ({ name: null, value }))];
-      if (word.startsWith('--')) tokens.push(this.readOption(words));
-      else if (word.startsWith('-') && word !== '-') throw new UsageError(this.noShortOption(word));
+      if (word.startsWith('--')) tokens.push(this.#readOption(words));
+      else if (word.startsWith('-') && word !== '-') throw new UsageError(this.#noShortOption(word));
       else tokens.push({ name: null, value: words.shift()! });
     }
     return tokens;
   }
 
-  private noShortOption(word: string): string {
+  #noShortOption(word: string): string {
     return noOption(
       word,
-      this.options.map(({ name }) => name),
+      this.#options.map(({ name }) => name),
     );
   }
 
-  private readOption(words: string[]): Token {
+  #readOption(words: string[]): Token {
     const word = words.shift()!;
     const equals = word.indexOf('=');
     const given = equals < 0 ? word : word.slice(0, equals);
     let value = equals < 0 ? null : word.slice(equals + 1);
-    const option = this.findOption(given);
+    const option = this.#findOption(given);
     // An unknown option matches nothing, so the usage does not match.
     if (option === null) return { name: given, value: value ?? true };
     if (!option.takesValue) {
@@ -186,41 +186,41 @@ export class UsagePattern {
     return { name: option.name, value };
   }
 
-  private findOption(given: string): OptionRow | null {
-    const exact = this.options.find(({ name }) => name === given);
+  #findOption(given: string): OptionRow | null {
+    const exact = this.#options.find(({ name }) => name === given);
     if (exact) return exact;
-    const near = this.options.filter(({ name }) => name.startsWith(given));
+    const near = this.#options.filter(({ name }) => name.startsWith(given));
     if (near.length > 1)
       throw new UsageError(`${given} is not a unique prefix: ${near.map(({ name }) => name).join(', ')}?`);
     return near[0] ?? null;
   }
 
-  private matchPart(pattern: Pattern, left: readonly Token[], found: Found): Match {
+  #matchPart(pattern: Pattern, left: readonly Token[], found: Found): Match {
     switch (pattern.kind) {
       case 'argument':
       case 'option':
-        return this.matchLeaf(pattern, left, found);
+        return this.#matchLeaf(pattern, left, found);
       case 'required':
-        return this.matchAll(pattern.parts, left, found);
+        return this.#matchAll(pattern.parts, left, found);
       case 'optional':
         return pattern.parts.reduce<Match>(
-          (so, part) => ({ ...this.matchPart(part, so.left, so.found), isMatch: true }),
+          (so, part) => ({ ...this.#matchPart(part, so.left, so.found), isMatch: true }),
           { isMatch: true, left, found },
         );
       case 'either':
-        return this.matchOne(pattern.parts, left, found);
+        return this.#matchOne(pattern.parts, left, found);
       case 'repeated':
-        return this.matchMany(pattern.parts[0]!, left, found);
+        return this.#matchMany(pattern.parts[0]!, left, found);
     }
   }
 
-  private matchLeaf(leaf: Pattern & { readonly name: string }, left: readonly Token[], found: Found): Match {
+  #matchLeaf(leaf: Pattern & { readonly name: string }, left: readonly Token[], found: Found): Match {
     const wanted = leaf.kind === 'option' ? leaf.name : null;
     const at = left.findIndex(({ name }) => name === wanted);
     if (at < 0) return { isMatch: false, left, found };
     const { value } = left[at]!;
     const rest = left.toSpliced(at, 1);
-    if (!this.repeated.has(leaf.name))
+    if (!this.#repeated.has(leaf.name))
       return { isMatch: true, left: rest, found: [...found, [leaf.name, value]] };
     const before = found.find(([name]) => name === leaf.name)?.[1] as readonly string[] | undefined;
     const others = found.filter(([name]) => name !== leaf.name);
@@ -231,30 +231,30 @@ export class UsagePattern {
     };
   }
 
-  private matchAll(parts: readonly Pattern[], left: readonly Token[], found: Found): Match {
+  #matchAll(parts: readonly Pattern[], left: readonly Token[], found: Found): Match {
     let so: Match = { isMatch: true, left, found };
     for (const part of parts) {
-      so = this.matchPart(part, so.left, so.found);
+      so = this.#matchPart(part, so.left, so.found);
       if (!so.isMatch) return { isMatch: false, left, found };
     }
     return so;
   }
 
   /** The first matching alternative with the fewest remaining words. */
-  private matchOne(parts: readonly Pattern[], left: readonly Token[], found: Found): Match {
+  #matchOne(parts: readonly Pattern[], left: readonly Token[], found: Found): Match {
     let best: Match | null = null;
     for (const part of parts) {
-      const match = this.matchPart(part, left, found);
+      const match = this.#matchPart(part, left, found);
       if (match.isMatch && (best === null || match.left.length < best.left.length)) best = match;
     }
     return best ?? { isMatch: false, left, found };
   }
 
-  private matchMany(part: Pattern, left: readonly Token[], found: Found): Match {
-    let so = this.matchPart(part, left, found);
+  #matchMany(part: Pattern, left: readonly Token[], found: Found): Match {
+    let so = this.#matchPart(part, left, found);
     if (!so.isMatch) return so;
     for (;;) {
-      const next = this.matchPart(part, so.left, so.found);
+      const next = this.#matchPart(part, so.left, so.found);
       if (!next.isMatch || next.left.length === so.left.length) return so;
       so = next;
     }

@@ -124,7 +124,7 @@ export const OUTPUTS_OF_TRANSACTION = 2 ** 18;
 /** Claims with a fee from this amount on are not indexed. Source: db.py. */
 const FEE_LIMIT = 2n ** 63n - 1n;
 /** Smallest currency units in a thousandth of a unit, for dewies and satoshis. A cent is ten thousandths. */
-const DEWIES_OF_THOUSANDTH = 100_000n;
+const SAT_OF_THOUSANDTH = 100_000n;
 
 /** The number of a document; numbers are in creation order. */
 export function documentNumber(creationTxNum: number, creationNout: number): number {
@@ -153,7 +153,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 function feeOf(metadata: ClaimMetadata): { amount: bigint; currency: string | null } {
   const fee = metadata.stream?.fee ?? null;
   if (fee === null || fee.currency === null) return { amount: 0n, currency: null };
-  const amount = fee.currency === 'USD' ? fee.amount * 10n : fee.amount / DEWIES_OF_THOUSANDTH;
+  const amount = fee.currency === 'USD' ? fee.amount * 10n : fee.amount / SAT_OF_THOUSANDTH;
   return { amount, currency: fee.currency };
 }
 

@@ -104,61 +104,60 @@ function sameCoin(a: CoinValue, b: CoinValue): boolean {
 }
 
 export class CoinTableFallback implements CoinTable {
-  readonly #entries = new Map<string, Entry>();
-  #scriptBytes = 0;
-  #dirtyCount = 0;
-  #dirtyBytes = 0;
+  private readonly entries = new Map<string, Entry>();
+  private scriptBytes = 0;
+  private dirtyCoins = 0;
+  private dirtySize = 0;
 
   get usageBytes(): number {
-    return this.#entries.size * ENTRY_BYTES + this.#scriptBytes;
+    return this.entries.size * ENTRY_BYTES + this.scriptBytes;
   }
   get entryCount(): number {
-    return this.#entries.size;
+    return this.entries.size;
   }
   get dirtyCount(): number {
-    return this.#dirtyCount;
+    return this.dirtyCoins;
   }
   get dirtyBytes(): number {
-    return this.#dirtyBytes;
+    return this.dirtySize;
   }
 
   /** Every change of an entry goes through here, to keep the counters consistent. `null` removes the entry. */
-  #set(key: string, next: Entry | null): void {
-    const before = this.#entries.get(key);
-    if (before) this.#count(before, -1);
+  private set(key: string, next: Entry | null): void {
+    const before = this.entries.get(key);
+    if (before) this.count(before, -1);
     if (next) {
-      this.#count(next, 1);
-      this.#entries.set(key, next);
+      this.count(next, 1);
+      this.entries.set(key, next);
     } else {
-      this.#entries.delete(key);
+      this.entries.delete(key);
     }
   }
 
-  #count(entry: Entry, sign: 1 | -1): void {
+  private count(entry: Entry, sign: 1 | -1): void {
     const scriptLength = entry.coin?.script.length ?? 0;
-    this.#scriptBytes += sign * scriptLength;
+    this.scriptBytes += sign * scriptLength;
     if (!entry.dirty) return;
-    this.#dirtyCount += sign;
-    this.#dirtyBytes +=
-      sign * (RECORD_HEADER_BYTES + (entry.coin ? COIN_ROW_HEADER_BYTES + scriptLength : 0));
+    this.dirtyCoins += sign;
+    this.dirtySize += sign * (RECORD_HEADER_BYTES + (entry.coin ? COIN_ROW_HEADER_BYTES + scriptLength : 0));
   }
 
-  #add(key: string, coin: CoinValue, possibleOverwrite: boolean): void {
+  private addCoin(key: string, coin: CoinValue, possibleOverwrite: boolean): void {
     if (isUnspendable(coin.script)) return;
-    const before = this.#entries.get(key);
+    const before = this.entries.get(key);
     let fresh = before?.fresh ?? false;
     if (!possibleOverwrite) {
       assert(!before?.coin, 'a new coin replaces an unspent one');
       fresh ||= !before?.dirty;
     }
     const copy = { ...coin, script: Buffer.from(coin.script) };
-    this.#set(key, { coin: copy, dirty: true, fresh, used: true });
+    this.set(key, { coin: copy, dirty: true, fresh, used: true });
   }
 
-  #spend(key: string): CoinValue | null {
-    const entry = this.#entries.get(key);
+  private spendCoin(key: string): CoinValue | null {
+    const entry = this.entries.get(key);
     if (!entry?.coin) return null;
-    this.#set(key, entry.fresh ? null : { coin: null, dirty: true, fresh: false, used: true });
+    this.set(key, entry.fresh ? null : { coin: null, dirty: true, fresh: false, used: true });
     return entry.coin;
   }
 
@@ -167,7 +166,7 @@ export class CoinTableFallback implements CoinTable {
     const wanted = new Set<string>();
     const created = new Set<string>();
     const want = (key: string) => {
-      const entry = this.#entries.get(key);
+      const entry = this.entries.get(key);
       if (entry) entry.used = true;
       else wanted.add(key);
     };
@@ -189,10 +188,10 @@ export class CoinTableFallback implements CoinTable {
     assert(outpoints.length === values.length * OUTPOINT_SIZE, 'as many outpoints as values');
     for (let i = 0; i < values.length; i++) {
       const key = toLatin1(outpoints.subarray(i * OUTPOINT_SIZE, (i + 1) * OUTPOINT_SIZE));
-      if (this.#entries.has(key)) continue;
+      if (this.entries.has(key)) continue;
       const row = values[i];
       const coin = row ? parseCoinRow(Buffer.from(row)) : null;
-      this.#set(key, { coin, dirty: false, fresh: coin === null, used: true });
+      this.set(key, { coin, dirty: false, fresh: coin === null, used: true });
     }
   }
 
@@ -216,7 +215,7 @@ export class CoinTableFallback implements CoinTable {
       for (let input = tx.firstInput; input < tx.endInput && !tx.isCoinbase; input++) {
         const key = prevoutKey(block, parsed, input);
         const changed = overlay.get(key);
-        const coin = changed === undefined ? this.#entries.get(key)?.coin : changed;
+        const coin = changed === undefined ? this.entries.get(key)?.coin : changed;
         if (!coin) {
           resolved.status[input] = 1;
           continue;
@@ -233,7 +232,7 @@ export class CoinTableFallback implements CoinTable {
       let isDuplicate = false;
       for (let output = 0; output < tx.outputCount; output++) {
         const key = outputKey(parsed, tx, output);
-        if (this.#entries.get(key)?.coin) isDuplicate = true;
+        if (this.entries.get(key)?.coin) isDuplicate = true;
         const coin = outputCoin(block, parsed, tx, output, height);
         if (!isUnspendable(coin.script)) overlay.set(key, coin);
       }
@@ -246,11 +245,14 @@ export class CoinTableFallback implements CoinTable {
     const block = asBuffer(blockBytes);
     for (const tx of rowsOf(parsed)) {
       for (let input = tx.firstInput; input < tx.endInput && !tx.isCoinbase; input++) {
-        assert(this.#spend(prevoutKey(block, parsed, input)), 'applying a block whose coins are not there');
+        assert(
+          this.spendCoin(prevoutKey(block, parsed, input)),
+          'applying a block whose coins are not there',
+        );
       }
       for (let output = 0; output < tx.outputCount; output++) {
         // Before BIP34 a coinbase could have the same txid as an earlier one.
-        this.#add(
+        this.addCoin(
           outputKey(parsed, tx, output),
           outputCoin(block, parsed, tx, output, height),
           tx.isCoinbase,
@@ -268,8 +270,8 @@ export class CoinTableFallback implements CoinTable {
         const made = outputCoin(block, parsed, tx, output, height);
         if (isUnspendable(made.script)) continue;
         const key = outputKey(parsed, tx, output);
-        assert(this.#entries.has(key), 'disconnecting a block whose outputs were not loaded');
-        const found = this.#spend(key);
+        assert(this.entries.has(key), 'disconnecting a block whose outputs were not loaded');
+        const found = this.spendCoin(key);
         if (!found || !sameCoin(found, made)) clean = false;
       }
       if (tx.isCoinbase) continue;
@@ -277,10 +279,10 @@ export class CoinTableFallback implements CoinTable {
         const coin = coins.pop();
         assert(coin, 'undo data has fewer coins than the block spends');
         const key = prevoutKey(block, parsed, input);
-        assert(this.#entries.has(key), 'disconnecting a block whose inputs were not loaded');
-        const existed = Boolean(this.#entries.get(key)?.coin);
+        assert(this.entries.has(key), 'disconnecting a block whose inputs were not loaded');
+        const existed = Boolean(this.entries.get(key)?.coin);
         if (existed) clean = false;
-        this.#add(key, coin, existed);
+        this.addCoin(key, coin, existed);
       }
     }
     assert(coins.length === 0, 'undo data has more coins than the block spends');
@@ -288,25 +290,25 @@ export class CoinTableFallback implements CoinTable {
   }
 
   get(outpoint: Uint8Array): CoinValue | null | undefined {
-    const entry = this.#entries.get(toLatin1(outpoint));
+    const entry = this.entries.get(toLatin1(outpoint));
     if (!entry) return undefined;
     entry.used = true;
     return entry.coin && { ...entry.coin, script: Buffer.from(entry.coin.script) };
   }
 
   add(outpoint: Uint8Array, value: CoinValue, possibleOverwrite: boolean): void {
-    this.#add(toLatin1(outpoint), value, possibleOverwrite);
+    this.addCoin(toLatin1(outpoint), value, possibleOverwrite);
   }
 
   spend(outpoint: Uint8Array): boolean {
-    return this.#spend(toLatin1(outpoint)) !== null;
+    return this.spendCoin(toLatin1(outpoint)) !== null;
   }
 
   takeDirty(maxBytes: number): Buffer | null {
-    if (this.#dirtyCount === 0) return null;
+    if (this.dirtyCoins === 0) return null;
     const parts: Buffer[] = [];
     let size = 0;
-    for (const [key, entry] of this.#entries) {
+    for (const [key, entry] of this.entries) {
       if (!entry.dirty) continue;
       const header = Buffer.allocUnsafe(RECORD_HEADER_BYTES);
       header.write(key, 0, 'latin1');
@@ -317,8 +319,8 @@ export class CoinTableFallback implements CoinTable {
       parts.push(header);
       if (row) parts.push(row);
       size += recordSize;
-      this.#set(key, entry.coin && { coin: entry.coin, dirty: false, fresh: false, used: entry.used });
-      if (this.#dirtyCount === 0) break;
+      this.set(key, entry.coin && { coin: entry.coin, dirty: false, fresh: false, used: entry.used });
+      if (this.dirtyCoins === 0) break;
     }
     return Buffer.concat(parts);
   }
@@ -327,20 +329,20 @@ export class CoinTableFallback implements CoinTable {
     let visits = 0;
     // Two rounds: the first only clears the `used` flag of recently used coins.
     for (let round = 0; round < 2; round++) {
-      for (const [key, entry] of this.#entries) {
+      for (const [key, entry] of this.entries) {
         if (this.usageBytes <= targetBytes || visits >= maxVisits) return;
         visits += 1;
         if (entry.dirty) continue;
         if (entry.used && entry.coin) entry.used = false;
-        else this.#set(key, null);
+        else this.set(key, null);
       }
     }
   }
 
   clear(): void {
-    this.#entries.clear();
-    this.#scriptBytes = 0;
-    this.#dirtyCount = 0;
-    this.#dirtyBytes = 0;
+    this.entries.clear();
+    this.scriptBytes = 0;
+    this.dirtyCoins = 0;
+    this.dirtySize = 0;
   }
 }

@@ -59,18 +59,18 @@ export interface Shares {
 const SHARES: Shares = { claims: 4, supports: 3, updates: 2 };
 
 export class ClaimSource {
-  readonly #chain: Chain;
-  readonly #stakes: Stake[] = [];
-  readonly #shares: Shares;
-  #nextCoinbase: number;
-  #seed: number;
+  private readonly chain: Chain;
+  private readonly stakes: Stake[] = [];
+  private readonly shares: Shares;
+  private nextCoinbase: number;
+  private seed: number;
 
   /** The chain's coinbases from `firstCoinbase` on must pay to `OPEN_ADDRESS`. */
   constructor(chain: Chain, seed = 1, shares = SHARES, firstCoinbase = 1) {
-    this.#nextCoinbase = firstCoinbase;
-    this.#chain = chain;
-    this.#seed = seed;
-    this.#shares = shares;
+    this.nextCoinbase = firstCoinbase;
+    this.chain = chain;
+    this.seed = seed;
+    this.shares = shares;
   }
 
   /**
@@ -81,93 +81,93 @@ export class ClaimSource {
     const made: Stake[] = [];
     const taken: string[] = [];
     for (let operations = 0; operations < count; operations++) {
-      taken.push(await this.#operation(made, allows));
-      const { followed = 0 } = this.#shares;
-      while (followed > 0 && made.length > 0 && this.#below(10) < followed) taken.push(this.#follow(made));
+      taken.push(await this.operation(made, allows));
+      const { followed = 0 } = this.shares;
+      while (followed > 0 && made.length > 0 && this.below(10) < followed) taken.push(this.follow(made));
     }
-    this.#stakes.push(...made);
+    this.stakes.push(...made);
     return taken;
   }
 
-  #below(limit: number): number {
-    this.#seed = (Math.imul(this.#seed, 1103515245) + 12345) >>> 0;
-    return (this.#seed >>> 8) % limit;
+  private below(limit: number): number {
+    this.seed = (Math.imul(this.seed, 1103515245) + 12345) >>> 0;
+    return (this.seed >>> 8) % limit;
   }
 
   /** Two bytes: one alone could be taken for a number pushed the long way, which some do not relay. */
-  #value(): Buffer {
-    return Buffer.of(this.#below(256), this.#below(256));
+  private value(): Buffer {
+    return Buffer.of(this.below(256), this.below(256));
   }
 
-  async #operation(made: Stake[], allows: (name: Buffer) => boolean): Promise<string> {
-    const pick = this.#below(10);
-    const claims = this.#stakes.filter(({ isClaim, name }) => isClaim && allows(name));
-    const target = claims[this.#below(claims.length || 1)];
-    const { claims: claimShare, supports, updates } = this.#shares;
-    if (!target || pick < claimShare) return this.#claim(made, allows);
-    if (pick < claimShare + supports) return this.#support(target, made);
-    if (pick < claimShare + supports + updates) return this.#update(target, made);
-    return this.#abandon(this.#stakes[this.#below(this.#stakes.length)]!);
+  private async operation(made: Stake[], allows: (name: Buffer) => boolean): Promise<string> {
+    const pick = this.below(10);
+    const claims = this.stakes.filter(({ isClaim, name }) => isClaim && allows(name));
+    const target = claims[this.below(claims.length || 1)];
+    const { claims: claimShare, supports, updates } = this.shares;
+    if (!target || pick < claimShare) return this.claim(made, allows);
+    if (pick < claimShare + supports) return this.support(target, made);
+    if (pick < claimShare + supports + updates) return this.update(target, made);
+    return this.abandon(this.stakes[this.below(this.stakes.length)]!);
   }
 
-  async #claim(made: Stake[], allows: (name: Buffer) => boolean): Promise<string> {
+  private async claim(made: Stake[], allows: (name: Buffer) => boolean): Promise<string> {
     const names = NAMES.map((name) => Buffer.from(name)).filter(allows);
-    const name = names[this.#below(names.length)]!;
-    const prefix = buildClaimPrefix(name, this.#value());
-    const { hex, hash, value } = await this.#stakeSome(prefix);
+    const name = names[this.below(names.length)]!;
+    const prefix = buildClaimPrefix(name, this.value());
+    const { hex, hash, value } = await this.stakeSome(prefix);
     made.push({ hash, index: 0, value, name, claimId: claimIdOf(hash, 0), isClaim: true });
     return hex;
   }
 
-  async #support({ name, claimId }: Stake, made: Stake[]): Promise<string> {
-    const { hex, hash, value } = await this.#stakeSome(buildSupportPrefix(name, claimId));
+  private async support({ name, claimId }: Stake, made: Stake[]): Promise<string> {
+    const { hex, hash, value } = await this.stakeSome(buildSupportPrefix(name, claimId));
     made.push({ hash, index: 0, value, name, claimId, isClaim: false });
     return hex;
   }
 
   /** Spends something that the block makes. */
-  #follow(made: Stake[]): string {
-    const [fresh] = made.splice(this.#below(made.length), 1) as [Stake];
-    if (fresh.isClaim && this.#below(2) === 0) return this.#update(fresh, made);
-    return this.#abandon(fresh);
+  private follow(made: Stake[]): string {
+    const [fresh] = made.splice(this.below(made.length), 1) as [Stake];
+    if (fresh.isClaim && this.below(2) === 0) return this.update(fresh, made);
+    return this.abandon(fresh);
   }
 
-  #update(old: Stake, made: Stake[]): string {
-    this.#drop(old);
-    const prefix = buildUpdatePrefix(old.name, old.claimId, this.#value());
+  private update(old: Stake, made: Stake[]): string {
+    this.drop(old);
+    const prefix = buildUpdatePrefix(old.name, old.claimId, this.value());
     const value = old.value - FEE_SAT;
     const { hex, hash } = spend(old, [{ value, script: Buffer.concat([prefix, OPEN_SCRIPT]) }]);
     made.push({ ...old, hash, index: 0, value });
     return hex;
   }
 
-  #abandon(old: Stake): string {
-    this.#drop(old);
+  private abandon(old: Stake): string {
+    this.drop(old);
     return spend(old, [{ value: old.value - FEE_SAT, script: OPEN_SCRIPT }]).hex;
   }
 
-  #drop(stake: Stake): void {
-    const at = this.#stakes.indexOf(stake);
-    if (at >= 0) this.#stakes.splice(at, 1);
+  private drop(stake: Stake): void {
+    const at = this.stakes.indexOf(stake);
+    if (at >= 0) this.stakes.splice(at, 1);
   }
 
-  async #stakeSome(prefix: Buffer): Promise<{ hex: string; hash: Bytes; value: bigint }> {
-    const value = 1_000_000n * BigInt(1 + this.#below(20));
+  private async stakeSome(prefix: Buffer): Promise<{ hex: string; hash: Bytes; value: bigint }> {
+    const value = 1_000_000n * BigInt(1 + this.below(20));
     return { ...(await this.stake(prefix, value)), value };
   }
 
   /** A transaction whose output 0 carries the stake behind this prefix, and output 1 the rest of a coin. */
   async stake(prefix: Buffer, value: bigint): Promise<{ hex: string; hash: Bytes; coin: Bytes }> {
-    const coin = await this.#coin();
+    const coin = await this.coin();
     const staked = { value, script: Buffer.concat([prefix, OPEN_SCRIPT]) };
     const rest = { value: coin.value - value - FEE_SAT, script: OPEN_SCRIPT };
     return { ...spend(coin, [staked, rest]), coin: coin.hash };
   }
 
-  async #coin(): Promise<Coin> {
-    const block = await this.#chain.rpc<string>('getblockhash', [this.#nextCoinbase++]);
-    const { tx } = await this.#chain.rpc<{ tx: string[] }>('getblock', [block]);
-    const { value } = await this.#chain.rpc<{ value: number }>('gettxout', [tx[0], 0]);
+  private async coin(): Promise<Coin> {
+    const block = await this.chain.rpc<string>('getblockhash', [this.nextCoinbase++]);
+    const { tx } = await this.chain.rpc<{ tx: string[] }>('getblock', [block]);
+    const { value } = await this.chain.rpc<{ value: number }>('gettxout', [tx[0], 0]);
     return { hash: hashFromHex(tx[0]!), index: 0, value: BigInt(Math.round(value * 1e8)) };
   }
 }

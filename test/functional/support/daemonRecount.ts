@@ -87,28 +87,28 @@ const sum = (txos: readonly ModelTxo[]): bigint =>
   txos.reduce((total, { amountDewies }) => total + amountDewies, 0n);
 
 export class DaemonRecount {
-  readonly #node: RegtestNode;
+  private readonly node: RegtestNode;
   /** By id as printed: they never change except for their heights. */
-  readonly #transactions = new Map<string, ModelTx>();
+  private readonly transactions = new Map<string, ModelTx>();
 
   constructor(node: RegtestNode) {
-    this.#node = node;
+    this.node = node;
   }
 
   /** The first thing in which the daemon is not as it is counted; nothing where it is. */
   async differs(ask: Ask): Promise<string> {
     const { items: addresses } = await ask<Page<AddressItem>>('address_list', ALL);
-    const model = await this.#model(addresses);
+    const model = await this.model(addresses);
     const accountIds = [...new Set(addresses.map(({ account }) => account))];
     const checks = [
       () => usesOf(model, addresses),
-      () => this.#balances(model, accountIds, ask),
+      () => this.balances(model, accountIds, ask),
       ...LISTS.map(
         ([method, params, filter]) =>
           () =>
             listed(method, params, model.select({ ...filter, accountIds }), accountIds, ask),
       ),
-      () => this.#history(model, accountIds, ask),
+      () => this.history(model, accountIds, ask),
     ];
     for (const check of checks) {
       const found = await check();
@@ -117,30 +117,30 @@ export class DaemonRecount {
     return '';
   }
 
-  async #model(addresses: readonly AddressItem[]): Promise<LedgerModel> {
+  private async model(addresses: readonly AddressItem[]): Promise<LedgerModel> {
     const model = new LedgerModel();
     for (const { address, account } of addresses) model.own(account, address);
     const query = { addresses: addresses.map(({ address }) => address), verbose: true, mempool: true };
-    const told = await this.#node.rpc<{ txid: string; height?: number }[]>('getaddresstxids', [query]);
+    const told = await this.node.rpc<{ txid: string; height?: number }[]>('getaddresstxids', [query]);
     for (const { txid, height = 0 } of told) {
-      const tx = await this.#transaction(txid);
+      const tx = await this.transaction(txid);
       tx.height = height;
       model.txs.set(toHex(tx.txid), tx);
     }
     return model;
   }
 
-  async #transaction(txid: string): Promise<ModelTx> {
-    const known = this.#transactions.get(txid);
+  private async transaction(txid: string): Promise<ModelTx> {
+    const known = this.transactions.get(txid);
     if (known) return known;
-    const raw = Buffer.from(await this.#node.rpc<string>('getrawtransaction', [txid]), 'hex');
+    const raw = Buffer.from(await this.node.rpc<string>('getrawtransaction', [txid]), 'hex');
     const tx: ModelTx = { ...made(parseTransaction(new Reader(raw))), height: 0, position: 0 };
-    this.#transactions.set(txid, tx);
+    this.transactions.set(txid, tx);
     return tx;
   }
 
   /** The balances of each account, and of all together. */
-  async #balances(model: LedgerModel, accountIds: readonly string[], ask: Ask): Promise<string> {
+  private async balances(model: LedgerModel, accountIds: readonly string[], ask: Ask): Promise<string> {
     const all: Record<string, bigint> = {};
     const linesOf = (parts: Record<string, bigint>): string[] =>
       Object.entries(parts).map(([name, dewies]) => `${name} ${formatLbc(dewies)}`);
@@ -163,8 +163,8 @@ export class DaemonRecount {
     return difference('wallet_balance', await told('wallet_balance', {}), linesOf(all));
   }
 
-  async #history(model: LedgerModel, accountIds: readonly string[], ask: Ask): Promise<string> {
-    const tip = await this.#node.rpc<number>('getblockcount');
+  private async history(model: LedgerModel, accountIds: readonly string[], ask: Ask): Promise<string> {
+    const tip = await this.node.rpc<number>('getblockcount');
     const { items } = await ask<Page<HistoryItem>>('transaction_list', ALL);
     const told = items.map(
       ({ txid, confirmations, value, fee }) => `${txid} ${confirmations} ${value} ${fee}`,

@@ -12,49 +12,49 @@ interface Message {
 export class HubProxy {
   /** Gives another answer to a method; the same object where nothing is changed. */
   change: (method: string, result: unknown) => unknown = (_method, result) => result;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  private readonly tcpServer: Server;
+  private readonly sockets = new Set<Socket>();
 
   private constructor(hubPort: number) {
-    this.#server = createServer((client) => this.#serve(client, connect(hubPort, '127.0.0.1')));
+    this.tcpServer = createServer((client) => this.serve(client, connect(hubPort, '127.0.0.1')));
   }
 
   static async start(hubPort: number): Promise<HubProxy> {
     const proxy = new HubProxy(hubPort);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => proxy.tcpServer.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
 
   get server(): { host: string; port: number } {
-    return { host: '127.0.0.1', port: (this.#server.address() as AddressInfo).port };
+    return { host: '127.0.0.1', port: (this.tcpServer.address() as AddressInfo).port };
   }
 
   get connections(): number {
-    return this.#sockets.size / 2;
+    return this.sockets.size / 2;
   }
 
-  #serve(client: Socket, hub: Socket): void {
+  private serve(client: Socket, hub: Socket): void {
     const methods = new Map<number, string>();
     for (const [from, to] of [
       [client, hub],
       [hub, client],
     ] as const) {
-      this.#sockets.add(from);
+      this.sockets.add(from);
       from.on('error', () => undefined);
       from.on('close', () => {
-        this.#sockets.delete(from);
+        this.sockets.delete(from);
         to.destroy();
       });
       let rest = '';
       from.on('data', (chunk: Buffer) => {
         const lines = (rest + chunk.toString()).split('\n');
         rest = lines.pop()!;
-        for (const line of lines) to.write(`${this.#line(JSON.parse(line) as Message, line, methods)}\n`);
+        for (const line of lines) to.write(`${this.line(JSON.parse(line) as Message, line, methods)}\n`);
       });
     }
   }
 
-  #line(message: Message, line: string, methods: Map<number, string>): string {
+  private line(message: Message, line: string, methods: Map<number, string>): string {
     const { id, method } = message;
     if (id === undefined) return line;
     if (method !== undefined) {
@@ -66,7 +66,7 @@ export class HubProxy {
   }
 
   async stop(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise((resolve) => this.#server.close(resolve));
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.tcpServer.close(resolve));
   }
 }

@@ -85,27 +85,27 @@ use = egg:swift#dlo
 
 export class SwiftEngine {
   readonly folder = mkdtempSync(join(tmpdir(), 'lbcnode-swift-'));
-  readonly #port: number;
-  #children: ChildProcess[] = [];
-  #output = '';
+  private readonly port: number;
+  private children: ChildProcess[] = [];
+  private output = '';
 
   private constructor(port: number) {
-    this.#port = port;
+    this.port = port;
   }
 
   /** Makes the folder and starts the servers. */
   static async create(): Promise<SwiftEngine> {
     const engine = new SwiftEngine(await freePort());
-    await engine.#configure();
+    await engine.configure();
     await engine.start();
     return engine;
   }
 
   get endpoint(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
-  async #configure(): Promise<void> {
+  private async configure(): Promise<void> {
     const { folder } = this;
     mkdirSync(join(folder, 'devices', 'd1'), { recursive: true });
     for (const kind of KINDS) {
@@ -125,27 +125,24 @@ export class SwiftEngine {
           throw new Error(`swift-ring-builder ${args[0]}: ${stdout}${stderr}`);
       }
     }
-    writeFileSync(join(folder, 'proxy.conf'), PROXY(folder, this.#port));
+    writeFileSync(join(folder, 'proxy.conf'), PROXY(folder, this.port));
   }
 
   /** Starts the servers; resolves when they answer. */
   async start(): Promise<void> {
-    this.#children = [...KINDS, 'proxy'].map((kind) => {
+    this.children = [...KINDS, 'proxy'].map((kind) => {
       const child = spawn(`swift-${kind}-server`, [join(this.folder, `${kind}.conf`)], {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       for (const stream of [child.stdout, child.stderr])
-        stream.on(
-          'data',
-          (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-20_000)),
-        );
+        stream.on('data', (chunk: Buffer) => (this.output = (this.output + chunk.toString()).slice(-20_000)));
       return child;
     });
     for (;;) {
-      if (this.#children.some(({ exitCode }) => exitCode !== null))
-        throw new Error(`a server of Swift ended:\n${this.#output}`);
+      if (this.children.some(({ exitCode }) => exitCode !== null))
+        throw new Error(`a server of Swift ended:\n${this.output}`);
       // A bucket that is not there is answered by all servers together.
-      const status = await this.#ask('HEAD', 'none').catch(() => 0);
+      const status = await this.ask('HEAD', 'none').catch(() => 0);
       if (status === 404) return;
       await sleep(100);
     }
@@ -153,18 +150,18 @@ export class SwiftEngine {
 
   /** Kills all servers at once. */
   async kill(): Promise<void> {
-    const ended = this.#children.map(
+    const ended = this.children.map(
       (child) =>
         new Promise<void>((resolve) =>
           child.exitCode === null ? child.once('close', () => resolve()) : resolve(),
         ),
     );
-    for (const child of this.#children) child.kill('SIGKILL');
+    for (const child of this.children) child.kill('SIGKILL');
     await Promise.all(ended);
-    this.#children = [];
+    this.children = [];
   }
 
-  async #ask(method: string, path: string): Promise<number> {
+  private async ask(method: string, path: string): Promise<number> {
     const { url, headers } = await new AwsV4Signer({
       url: `${this.endpoint}/${path}`,
       method,
@@ -179,13 +176,13 @@ export class SwiftEngine {
   }
 
   async makeBucket(name: string): Promise<void> {
-    const status = await this.#ask('PUT', name);
-    if (status !== 200) throw new Error(`the bucket was not made: HTTP status ${status}\n${this.#output}`);
+    const status = await this.ask('PUT', name);
+    if (status !== 200) throw new Error(`the bucket was not made: HTTP status ${status}\n${this.output}`);
   }
 
   /** The HTTP status of a question for an object. */
   head(bucket: string, key: string): Promise<number> {
-    return this.#ask('HEAD', `${bucket}/${key}`);
+    return this.ask('HEAD', `${bucket}/${key}`);
   }
 
   async remove(): Promise<void> {

@@ -26,20 +26,20 @@ export class WalletError extends Error {
 type Answer = { result?: unknown; ready?: true; error?: { name: string; message: string } };
 
 export class WalletProcess {
-  readonly #child: ChildProcess;
-  readonly #exited: Promise<NodeJS.Signals | null>;
-  readonly #waiting: ((line: Answer | null) => void)[] = [];
-  #errors = '';
+  private readonly child: ChildProcess;
+  private readonly exit: Promise<NodeJS.Signals | null>;
+  private readonly waiting: ((line: Answer | null) => void)[] = [];
+  private errors = '';
 
   private constructor(child: ChildProcess) {
-    this.#child = child;
-    child.stderr!.on('data', (chunk: Buffer) => (this.#errors += chunk.toString()));
+    this.child = child;
+    child.stderr!.on('data', (chunk: Buffer) => (this.errors += chunk.toString()));
     createInterface({ input: child.stdout! }).on('line', (line) =>
-      this.#waiting.shift()?.(JSON.parse(line) as Answer),
+      this.waiting.shift()?.(JSON.parse(line) as Answer),
     );
-    this.#exited = new Promise((resolve) =>
+    this.exit = new Promise((resolve) =>
       child.once('close', (_code, signal) => {
-        for (const tell of this.#waiting.splice(0)) tell(null);
+        for (const tell of this.waiting.splice(0)) tell(null);
         resolve(signal);
       }),
     );
@@ -52,31 +52,31 @@ export class WalletProcess {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     const process_ = new WalletProcess(child);
-    if ((await process_.#next())?.ready !== true) throw new Error(`it does not start: ${process_.#errors}`);
+    if ((await process_.next())?.ready !== true) throw new Error(`it does not start: ${process_.errors}`);
     return process_;
   }
 
-  #next(): Promise<Answer | null> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  private next(): Promise<Answer | null> {
+    return new Promise((resolve) => this.waiting.push(resolve));
   }
 
   /** Rejects with `WalletError` for an error that is answered, with another one where the process died. */
   async call<T>(method: string, params: object = {}): Promise<T> {
-    const next = this.#next();
-    this.#child.stdin!.write(`${JSON.stringify({ method, params })}\n`);
+    const next = this.next();
+    this.child.stdin!.write(`${JSON.stringify({ method, params })}\n`);
     const answer = await next;
-    if (answer === null) throw new Error(`it died: ${this.#errors}`);
+    if (answer === null) throw new Error(`it died: ${this.errors}`);
     if (answer.error) throw new WalletError(answer.error.name, answer.error.message);
     return answer.result as T;
   }
 
   /** What ended it. */
   get exited(): Promise<NodeJS.Signals | null> {
-    return this.#exited;
+    return this.exit;
   }
 
   async stop(): Promise<void> {
-    this.#child.stdin!.end();
-    await this.#exited;
+    this.child.stdin!.end();
+    await this.exit;
   }
 }

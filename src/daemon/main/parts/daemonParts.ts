@@ -58,18 +58,18 @@ export class DaemonParts {
   readonly wallet: WalletPart | null;
   readonly components: Components;
   readonly skipped: readonly ComponentName[];
-  private readonly deps: DaemonPartsDeps;
+  readonly #deps: DaemonPartsDeps;
 
   constructor(deps: DaemonPartsDeps) {
-    this.deps = deps;
+    this.#deps = deps;
     const { settings, log, clock, random } = deps;
     const toSkip = settings.get('components_to_skip');
     for (const name of toSkip)
       if (!COMPONENT_NAMES.some((known) => known === name))
         log.warn(`Setting 'components_to_skip' names '${name}', which is not a component.`);
     this.transfers = new Transfers(clock);
-    this.exchange = this.makeExchange();
-    this.reflector = deps.isReflector ? this.makeReflector() : null;
+    this.exchange = this.#makeExchange();
+    this.reflector = deps.isReflector ? this.#makeReflector() : null;
     this.content = new ContentParts({ settings, log, clock, beside: this.exchange });
     this.network = new NetworkParts({
       settings,
@@ -80,14 +80,14 @@ export class DaemonParts {
       servedTcpPort: () => this.exchange.serverPort,
       isSkipped: (name) => toSkip.includes(name),
     });
-    this.files = this.makeFiles();
+    this.files = this.#makeFiles();
     const rateFeed = new RateFeed({
       clock,
       log,
       source: () => settings.get('exchange_rate_source'),
       url: () => settings.get('exchange_rate_url'),
     });
-    this.wallet = toSkip.includes('wallet') ? null : this.makeWallet(rateFeed);
+    this.wallet = toSkip.includes('wallet') ? null : this.#makeWallet(rateFeed);
     const parts = withoutSkipped(
       [
         ...(this.wallet === null ? [] : [this.wallet]),
@@ -95,7 +95,7 @@ export class DaemonParts {
         this.exchange.serverPart,
         ...this.network.components,
         this.files,
-        this.makeBackground(),
+        this.#makeBackground(),
         ratesPart(rateFeed, settings),
       ],
       toSkip,
@@ -105,8 +105,8 @@ export class DaemonParts {
     this.skipped = COMPONENT_NAMES.filter((name) => !parts.some((part) => part.name === name));
   }
 
-  private makeExchange(): ExchangeParts {
-    const { settings, log, clock, random } = this.deps;
+  #makeExchange(): ExchangeParts {
+    const { settings, log, clock, random } = this.#deps;
     return new ExchangeParts({
       transfers: this.transfers,
       settings,
@@ -121,8 +121,8 @@ export class DaemonParts {
     });
   }
 
-  private makeReflector(): ReflectorRole {
-    const { settings, log, clock } = this.deps;
+  #makeReflector(): ReflectorRole {
+    const { settings, log, clock } = this.#deps;
     const { bandwidth, rates } = this.exchange;
     const resolver = () => this.wallet?.services?.resolver ?? null;
     return new ReflectorRole({
@@ -136,8 +136,8 @@ export class DaemonParts {
     });
   }
 
-  private makeFiles(): FilesPart {
-    const { settings, log, clock, random, findFfmpeg } = this.deps;
+  #makeFiles(): FilesPart {
+    const { settings, log, clock, random, findFfmpeg } = this.#deps;
     const claimFinder: FilesPartDeps['claimFinder'] = () => {
       const services = this.components.isRunning('wallet') ? this.wallet?.services : null;
       if (!services) return null;
@@ -163,8 +163,8 @@ export class DaemonParts {
     });
   }
 
-  private makeWallet(rateFeed: RateFeed): WalletPart {
-    const { settings, log, clock, random, makeWalletPart } = this.deps;
+  #makeWallet(rateFeed: RateFeed): WalletPart {
+    const { settings, log, clock, random, makeWalletPart } = this.#deps;
     const files = {
       publishing: () => {
         this.components.check(['file_manager']);
@@ -175,8 +175,8 @@ export class DaemonParts {
     return makeWalletPart({ settings, log, clock, random, files, rateFeed });
   }
 
-  private makeBackground(): Component {
-    const { settings, log, clock } = this.deps;
+  #makeBackground(): Component {
+    const { settings, log, clock } = this.#deps;
     return backgroundPart({
       settings,
       log,

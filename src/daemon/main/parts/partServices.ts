@@ -18,71 +18,71 @@ export class PartServices implements DaemonServices {
   readonly settings: DaemonSettings;
   readonly clock: Clock;
   readonly random: RandomSource;
-  private readonly parts: DaemonParts;
+  readonly #parts: DaemonParts;
 
   constructor(parts: DaemonParts, { control, settings, clock, random }: PartServicesDeps) {
-    this.parts = parts;
+    this.#parts = parts;
     this.control = control;
     this.settings = settings;
     this.clock = clock;
     this.random = random;
   }
 
-  private ofWallet<Name extends keyof WalletServices>(name: Name): WalletServices[Name] {
-    const { wallet, components } = this.parts;
+  #ofWallet<Name extends keyof WalletServices>(name: Name): WalletServices[Name] {
+    const { wallet, components } = this.#parts;
     if (wallet?.services) return wallet.services[name];
     components.check(['wallet']);
     throw new Error('the component wallet runs without its services');
   }
 
   get content(): DaemonServices['content'] {
-    return this.parts.content.content;
+    return this.#parts.content.content;
   }
   get blobs(): DaemonServices['blobs'] {
-    return this.parts.content.blobs;
+    return this.#parts.content.blobs;
   }
   get diskSpace(): DaemonServices['diskSpace'] {
-    return this.parts.content.diskSpace;
+    return this.#parts.content.diskSpace;
   }
   get fetcher(): DaemonServices['fetcher'] {
-    return this.parts.exchange.fetcher;
+    return this.#parts.exchange.fetcher;
   }
   get reflecting(): DaemonServices['reflecting'] {
-    return this.parts.exchange.reflecting;
+    return this.#parts.exchange.reflecting;
   }
   get dht(): DaemonServices['dht'] {
-    return this.parts.network.dht;
+    return this.#parts.network.dht;
   }
   get peerFinder(): DaemonServices['peerFinder'] {
-    return this.parts.network.peerFinder;
+    return this.#parts.network.peerFinder;
   }
   get files(): DaemonServices['files'] {
-    return this.parts.files.manager;
+    return this.#parts.files.manager;
   }
   get library(): DaemonServices['library'] {
-    return this.parts.files.library;
+    return this.#parts.files.library;
   }
   get downloads(): DaemonServices['downloads'] {
-    const { wallet, files } = this.parts;
+    const { wallet, files } = this.#parts;
     if (wallet?.services) return files.downloadsOf(wallet.services);
-    return this.ofWallet('txBuilder') as never;
+    return this.#ofWallet('txBuilder') as never;
   }
   get ledger(): DaemonServices['ledger'] {
-    return this.ofWallet('ledger');
+    return this.#ofWallet('ledger');
   }
   get wallets(): DaemonServices['wallets'] {
-    return this.ofWallet('wallets');
+    return this.#ofWallet('wallets');
   }
   get runningWallets(): DaemonServices['runningWallets'] {
-    return this.parts.wallet?.services?.wallets ?? null;
+    return this.#parts.wallet?.services?.wallets ?? null;
   }
   get resolver(): DaemonServices['resolver'] {
-    return this.ofWallet('resolver');
+    return this.#ofWallet('resolver');
   }
   get txBuilder(): DaemonServices['txBuilder'] {
-    return this.ofWallet('txBuilder');
+    return this.#ofWallet('txBuilder');
   }
   get exchange(): DaemonServices['exchange'] {
-    return this.ofWallet('exchange');
+    return this.#ofWallet('exchange');
   }
 }

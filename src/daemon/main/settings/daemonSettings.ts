@@ -78,28 +78,28 @@ function cleanFrom(row: SettingRow, value: JsonValue, where: string, warn: Warn)
 }
 
 export class DaemonSettings implements Settings {
-  private readonly runtime = new Map<string, SettingValue>();
-  private readonly given: ReadonlyMap<string, SettingValue>;
-  private readonly environment: ReadonlyMap<string, SettingValue>;
-  private readonly file = new Map<string, SettingValue>();
+  readonly #runtime = new Map<string, SettingValue>();
+  readonly #given: ReadonlyMap<string, SettingValue>;
+  readonly #environment: ReadonlyMap<string, SettingValue>;
+  readonly #file = new Map<string, SettingValue>();
   /** Unknown entries of the file, which are preserved when it is written. */
-  private readonly strangers = new Map<string, unknown>();
-  private readonly defaults: ReadonlyMap<string, SettingValue>;
-  private readonly machine: Machine;
-  private readonly warn: Warn;
+  readonly #strangers = new Map<string, unknown>();
+  readonly #defaults: ReadonlyMap<string, SettingValue>;
+  readonly #machine: Machine;
+  readonly #warn: Warn;
   /** Cached display values, single and all; cleared after a change. */
-  private readonly known = new Map<string, SettingValue>();
-  private knownAll: JsonOut = null;
-  private readonly listeners = new Map<string, (() => void)[]>();
+  readonly #known = new Map<string, SettingValue>();
+  #knownAll: JsonOut = null;
+  readonly #listeners = new Map<string, (() => void)[]>();
   readonly names: readonly string[] = SETTINGS.map(({ name }) => name);
   /** Absolute path of the file, which may not exist. */
   readonly path: string;
 
   /** Reads all sources. Throws `EnvironmentError` for the operator if a source has an invalid value. */
   constructor({ given, machine = thisMachine(), warn }: SettingSources) {
-    this.machine = machine;
-    this.warn = warn;
-    this.given = new Map(
+    this.#machine = machine;
+    this.#warn = warn;
+    this.#given = new Map(
       [...given].map(([name, value]) => [name, cleanFrom(ROWS.get(name)!, value, 'Command line', warn)]),
     );
     const environment = new Map<string, SettingValue>();
@@ -109,29 +109,29 @@ export class DaemonSettings implements Settings {
       const where = `Environment variable ${PREFIX}${row.name.toUpperCase()}`;
       environment.set(row.name, cleanFrom(row, valueOfEnvironment(row, text), where, warn));
     }
-    this.environment = environment;
+    this.#environment = environment;
     const folders = new Map<string, SettingValue>(Object.entries(defaultFolders(machine)));
-    this.defaults = folders;
-    folders.set('config', join(this.pathOf('data_dir'), FILE_NAME));
-    this.path = this.pathOf('config');
+    this.#defaults = folders;
+    folders.set('config', join(this.#pathOf('data_dir'), FILE_NAME));
+    this.path = this.#pathOf('config');
     assertSettingsPath(this.path);
-    this.readFile();
+    this.#readFile();
   }
 
   get<Name extends keyof SettingValues>(name: Name): SettingValues[Name] {
-    return this.typed(name) as SettingValues[Name];
+    return this.#typed(name) as SettingValues[Name];
   }
 
   /** Value of a setting for use: paths expanded, numbers as plain numbers. */
   value(name: string): unknown {
-    return this.typed(name);
+    return this.#typed(name);
   }
 
   all(): JsonOut {
-    this.knownAll ??= fixed(
-      Object.fromEntries(this.names.map((name) => [name, answered(ROWS.get(name)!, this.shown(name))])),
+    this.#knownAll ??= fixed(
+      Object.fromEntries(this.names.map((name) => [name, answered(ROWS.get(name)!, this.#shown(name))])),
     );
-    return this.knownAll;
+    return this.#knownAll;
   }
 
   async set(name: string, value: JsonValue): Promise<JsonOut> {
@@ -143,10 +143,10 @@ export class DaemonSettings implements Settings {
       );
     const given = parseNested(value);
     const cleaned = cleanSetting(row, given);
-    this.save((members) => members.set(name, cleaned));
-    this.runtime.set(name, cleaned);
-    this.changed(name);
-    warnOfStrays(row, given, 'settings_set', this.warn);
+    this.#save((members) => members.set(name, cleaned));
+    this.#runtime.set(name, cleaned);
+    this.#changed(name);
+    warnOfStrays(row, given, 'settings_set', this.#warn);
     return answered(row, cleaned);
   }
 
@@ -156,14 +156,14 @@ export class DaemonSettings implements Settings {
         'KeyError',
         `There is no setting '${name}'.${suggestion(name, this.names, (near) => `'${near}'`)}`,
       );
-    this.save((members) => members.delete(name));
-    this.runtime.delete(name);
-    this.changed(name);
-    return answered(ROWS.get(name)!, this.shown(name));
+    this.#save((members) => members.delete(name));
+    this.#runtime.delete(name);
+    this.#changed(name);
+    return answered(ROWS.get(name)!, this.#shown(name));
   }
 
-  private readFile(): void {
-    const { warn } = this;
+  #readFile(): void {
+    const warn = this.#warn;
     let isUpgraded = false;
     const onDouble = (key: string): void =>
       warn(`The settings file ${this.path} has '${key}' more than once; the last value counts.`);
@@ -172,84 +172,84 @@ export class DaemonSettings implements Settings {
       if (row === undefined) {
         const near = suggestion(key, this.names, (name) => `'${name}'`);
         warn(`The settings file ${this.path} has '${key}', which is not a setting.${near}`);
-        this.strangers.set(key, value);
+        this.#strangers.set(key, value);
         continue;
       }
       isUpgraded ||= row.name !== key;
-      this.file.set(row.name, cleanFrom(row, value, `Settings file ${this.path}`, warn));
+      this.#file.set(row.name, cleanFrom(row, value, `Settings file ${this.path}`, warn));
     }
-    if (isUpgraded) this.upgrade();
+    if (isUpgraded) this.#upgrade();
   }
 
   /** Renames settings with names of earlier versions. If the file is not writable, it keeps them. */
-  private upgrade(): void {
+  #upgrade(): void {
     try {
-      this.save(() => undefined);
+      this.#save(() => undefined);
     } catch (error) {
-      this.warn((error as Error).message);
+      this.#warn((error as Error).message);
     }
   }
 
   /** Saves a change to the file first, then in memory. */
-  private save(change: (members: Map<string, SettingValue>) => void): void {
-    const members = new Map(this.file);
+  #save(change: (members: Map<string, SettingValue>) => void): void {
+    const members = new Map(this.#file);
     change(members);
-    const all = new Map<string, unknown>(this.strangers);
+    const all = new Map<string, unknown>(this.#strangers);
     for (const [name, value] of members) all.set(name, valueForFile(value));
     writeSettingsFile(this.path, all);
-    this.file.clear();
-    for (const [name, value] of members) this.file.set(name, value);
+    this.#file.clear();
+    for (const [name, value] of members) this.#file.set(name, value);
   }
 
-  private forget(): void {
-    this.known.clear();
-    this.knownAll = null;
+  #forget(): void {
+    this.#known.clear();
+    this.#knownAll = null;
   }
 
-  private changed(name: string): void {
-    this.forget();
-    for (const listener of this.listeners.get(name) ?? []) listener();
+  #changed(name: string): void {
+    this.#forget();
+    for (const listener of this.#listeners.get(name) ?? []) listener();
   }
 
   onChange(name: keyof SettingValues, listener: () => void): void {
-    this.listeners.set(name, [...(this.listeners.get(name) ?? []), listener]);
+    this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener]);
   }
 
   isDefault(name: string): boolean {
-    return this.named(name) === undefined;
+    return this.#named(name) === undefined;
   }
 
   /** Value from the first source that has the setting. */
-  private named(name: string): SettingValue | undefined {
-    for (const source of [this.runtime, this.given, this.environment, this.file]) {
+  #named(name: string): SettingValue | undefined {
+    for (const source of [this.#runtime, this.#given, this.#environment, this.#file]) {
       const value = source?.get(name);
       if (value !== undefined) return value;
     }
     return undefined;
   }
 
-  private raw(name: string): SettingValue {
+  #raw(name: string): SettingValue {
     // An explicit null counts as a value.
-    for (const value of [this.named(name), this.defaults?.get(name)]) if (value !== undefined) return value;
+    for (const value of [this.#named(name), this.#defaults?.get(name)]) if (value !== undefined) return value;
     // Files of a test chain must not reach the public network by default.
-    if (PUBLIC_SERVERS.has(name) && this.raw('blockchain_name') === REGTEST) return [];
+    if (PUBLIC_SERVERS.has(name) && this.#raw('blockchain_name') === REGTEST) return [];
     return ROWS.get(name)!.default;
   }
 
-  private shown(name: string): SettingValue {
-    const known = this.known.get(name);
+  #shown(name: string): SettingValue {
+    const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const value = ROWS.get(name)!.kind === 'path' ? this.pathOf(name) : this.raw(name);
-    this.known.set(name, value);
+    const value = ROWS.get(name)!.kind === 'path' ? this.#pathOf(name) : this.#raw(name);
+    this.#known.set(name, value);
     return value;
   }
 
-  private pathOf(name: string): string {
-    return expandPath(String(this.raw(name)), this.machine);
+  #pathOf(name: string): string {
+    return expandPath(String(this.#raw(name)), this.#machine);
   }
 
-  private typed(name: string): unknown {
-    const value = this.shown(name);
+  #typed(name: string): unknown {
+    const value = this.#shown(name);
     if (value instanceof JsonNumber) return Number(value.text);
     if (value !== null && typeof value === 'object' && 'currency' in value)
       return { currency: value.currency, amount: value.amount.text };

@@ -12,14 +12,14 @@ import type { RpcServices } from '../../../interfaces/services.js';
 
 /** Coins by outpoint; absent if not unspent. */
 export class SpentCoins {
-  readonly #outputs = new SpreadMap<TxOutput>();
+  private readonly outputs = new SpreadMap<TxOutput>();
 
   get(outPoint: OutPoint): TxOutput | null {
-    return this.#outputs.get(toLatin1(formatOutPoint(outPoint))) ?? null;
+    return this.outputs.get(toLatin1(formatOutPoint(outPoint))) ?? null;
   }
 
   set(outPoint: OutPoint, output: TxOutput): void {
-    this.#outputs.set(toLatin1(formatOutPoint(outPoint)), output);
+    this.outputs.set(toLatin1(formatOutPoint(outPoint)), output);
   }
 }
 

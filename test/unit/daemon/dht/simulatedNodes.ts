@@ -50,7 +50,7 @@ export interface NodePlan {
 export class SimulatedDht {
   readonly clock = new FakeClock();
   readonly network: SimulatedNetwork;
-  readonly #nodes: DhtNode[] = [];
+  private readonly nodes: DhtNode[] = [];
 
   constructor(options: Omit<NetworkOptions, 'clock'> = {}) {
     this.network = new SimulatedNetwork({ clock: this.clock, ...options });
@@ -69,7 +69,7 @@ export class SimulatedDht {
     const address = this.addressOf(number);
     const node = new DhtNode({
       clock: this.clock,
-      random: seededRandom(`node ${number} ${this.#nodes.length}`),
+      random: seededRandom(`node ${number} ${this.nodes.length}`),
       log: SILENT_LOGGER,
       port: this.network.port(address, UDP_PORT),
       nodeId: idOf(number),
@@ -82,7 +82,7 @@ export class SimulatedDht {
       hasBlob: () => false,
       ...options,
     });
-    this.#nodes.push(node);
+    this.nodes.push(node);
     return node;
   }
 
@@ -106,6 +106,6 @@ export class SimulatedDht {
   }
 
   async stop(): Promise<void> {
-    for (const node of this.#nodes) await node.stop();
+    for (const node of this.nodes) await node.stop();
   }
 }

@@ -119,18 +119,18 @@ function addStream(sizes: readonly number[]): { sdHash: string; hashes: string[]
 
 /** Passes bytes on to the reflector and counts what goes there; each connection is cut after so many bytes. */
 class CuttingProxy {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
   cuts: number[];
   bytesToReflector = 0;
 
   constructor(cuts: readonly number[], isBack = false) {
     this.cuts = [...cuts];
-    this.#server = createServer((near) => {
+    this.server = createServer((near) => {
       const far = connect(place.port, place.host);
       let left = this.cuts.shift() ?? Infinity;
       for (const socket of [near, far]) {
-        this.#sockets.add(socket);
+        this.sockets.add(socket);
         socket.on('error', () => undefined);
       }
       const pass = (from: Socket, to: Socket, isCounted: boolean): void => {
@@ -156,14 +156,14 @@ class CuttingProxy {
 
   async listen(): Promise<Place> {
     await new Promise<void>((resolve) => {
-      this.#server.listen(0, '127.0.0.1', resolve);
+      this.server.listen(0, '127.0.0.1', resolve);
     });
-    return { host: '127.0.0.1', port: (this.#server.address() as AddressInfo).port };
+    return { host: '127.0.0.1', port: (this.server.address() as AddressInfo).port };
   }
 
   close(): void {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
+    for (const socket of this.sockets) socket.destroy();
+    this.server.close();
   }
 }
 

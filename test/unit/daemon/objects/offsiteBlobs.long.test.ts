@@ -35,22 +35,22 @@ class Reflector {
   cacheBytes = 1_000_000_000;
   /** How far its clock is ahead. */
   laterSec = 0;
-  readonly #clock: Clock = { ...hurried, nowSec: () => systemClock.nowSec() + this.laterSec };
+  private readonly clock: Clock = { ...hurried, nowSec: () => systemClock.nowSec() + this.laterSec };
   quotaMb = 0;
   blobs!: OffsiteBlobs;
   store!: ReflectorStore;
-  #stopping = new AbortController();
-  readonly #prefix: string;
+  private stopping = new AbortController();
+  private readonly prefix: string;
 
   constructor(prefix = 'p/') {
-    this.#prefix = prefix;
+    this.prefix = prefix;
     reflectors.push(this);
   }
 
-  async open(prefix = this.#prefix): Promise<this> {
+  async open(prefix = this.prefix): Promise<this> {
     await this.folder.open();
-    this.#stopping = new AbortController();
-    const stopping = this.#stopping.signal;
+    this.stopping = new AbortController();
+    const stopping = this.stopping.signal;
     const place = { endpoint: engine.endpoint, region: 'here', bucket: BUCKET, prefix };
     const credentials = { accessKey: ACCESS_KEY, secretKey: SECRET_KEY, sessionToken: null };
     const log = {
@@ -60,10 +60,10 @@ class Reflector {
     this.blobs = new OffsiteBlobs({
       local: this.folder.store,
       database: this.folder.database,
-      bucket: new S3Bucket({ place, credentials, clock: this.#clock, stopping }),
+      bucket: new S3Bucket({ place, credentials, clock: this.clock, stopping }),
       name: `s3://${BUCKET}/${prefix}`,
       endpoint: engine.endpoint,
-      clock: this.#clock,
+      clock: this.clock,
       random: Math.random,
       log,
       cacheBytes: () => this.cacheBytes,
@@ -86,7 +86,7 @@ class Reflector {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    this.stopping.abort();
     await this.blobs.close();
     await this.folder.close();
   }
