@@ -118,18 +118,35 @@ function stateAfter(tree: Tree, parent: HeaderId, condition: Condition, cache: S
   return state;
 }
 
-function stateSince(tree: Tree, parent: HeaderId, condition: Condition, cache: StateCache): number {
+/** The first height of a state, by the last block of the window in which it was asked for. */
+type SinceCache = Map<HeaderId, number>;
+
+interface Caches {
+  readonly states: StateCache;
+  readonly since: SinceCache;
+}
+
+function stateSince(tree: Tree, parent: HeaderId, condition: Condition, { states, since }: Caches): number {
   if (condition.startTimeSec === ALWAYS_ACTIVE) return 0;
-  const initial = stateAfter(tree, parent, condition, cache);
-  if (initial === 'defined') return 0;
-  let at = windowParent(tree, parent, condition.period);
-  for (;;) {
+  const state = stateAfter(tree, parent, condition, states);
+  if (state === 'defined') return 0;
+  const newest = windowParent(tree, parent, condition.period);
+  for (let at = newest; ;) {
     assert(at !== NO_HEADER, 'only the state defined reaches back to genesis');
+    // A window with the same state has begun it at the same height: a long chain is walked once, not at every question.
+    let height = since.get(at);
     const before = previousWindow(tree, at, condition.period);
-    if (before === NO_HEADER || stateAfter(tree, before, condition, cache) !== initial) break;
+    if (
+      height === undefined &&
+      (before === NO_HEADER || stateAfter(tree, before, condition, states) !== state)
+    )
+      height = tree.heightOf(at) + 1;
+    if (height !== undefined) {
+      since.set(newest, height);
+      return height;
+    }
     at = before;
   }
-  return tree.heightOf(at) + 1;
 }
 
 /**
@@ -139,7 +156,9 @@ function stateSince(tree: Tree, parent: HeaderId, condition: Condition, cache: S
 export class VersionBits {
   private readonly tree: Tree;
   private readonly params: Rules;
-  private readonly caches = new Map<DeploymentId, StateCache>(DEPLOYMENT_IDS.map((id) => [id, new Map()]));
+  private readonly caches = new Map<DeploymentId, Caches>(
+    DEPLOYMENT_IDS.map((id) => [id, { states: new Map(), since: new Map() }]),
+  );
   private readonly warningCaches: StateCache[] = Array.from(
     { length: VERSIONBITS_NUM_BITS },
     () => new Map(),
@@ -171,7 +190,7 @@ export class VersionBits {
       const reached = parent !== NO_HEADER && this.tree.heightOf(parent) + 1 >= this.params.segwitHeight;
       return reached ? 'active' : 'failed';
     }
-    return stateAfter(this.tree, parent, this.condition(id), this.caches.get(id)!);
+    return stateAfter(this.tree, parent, this.condition(id), this.caches.get(id)!.states);
   }
 
   isActive(id: DeploymentId, parent: HeaderId): boolean {

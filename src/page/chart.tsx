@@ -27,7 +27,7 @@ interface ChartProps {
 }
 
 const WIDTH = 960;
-const MARGIN = { left: 64, right: 12, top: 12, bottom: 32 } as const;
+const MARGIN = { left: 84, right: 12, top: 12, bottom: 32 } as const;
 const TICKS = 5;
 const MARK = 6;
 
@@ -46,37 +46,39 @@ export function Chart({ label, points, isStep = false, bands, marks = [], tall =
   const rounded = (path: string): string =>
     path.replaceAll(/-?\d+\.\d+/g, (number) => String(Math.round(Number(number) * 10) / 10));
   return (
-    <svg class="chart" viewBox={`0 0 ${WIDTH} ${tall}`} role="img" aria-label={label}>
-      {bands?.map(({ from, to }) => (
-        <rect
-          class="band"
-          x={x(from)}
-          y={MARGIN.top}
-          width={Math.max(1, x(to) - x(from))}
-          height={bottom - MARGIN.top}
-        />
-      ))}
-      {bands === undefined && <path class="area" d={rounded(filled)} />}
-      {y.ticks(TICKS).map((tick) => (
-        <g>
-          <line class="grid" x1={MARGIN.left} x2={right} y1={y(tick)} y2={y(tick)} />
-          <text x={MARGIN.left - 8} y={y(tick)} text-anchor="end" dominant-baseline="middle">
-            {prefixedText(tick)}
-          </text>
-        </g>
-      ))}
-      {x
-        .ticks(TICKS)
-        .filter(Number.isInteger)
-        .map((tick) => (
-          <text x={x(tick)} y={tall - 8} text-anchor="middle">
-            {integerText(tick)}
-          </text>
+    <div class="scroller" role="region" aria-label={`Chart: ${label}`} tabIndex={0}>
+      <svg class="chart" viewBox={`0 0 ${WIDTH} ${tall}`} role="img" aria-label={label}>
+        {bands?.map(({ from, to }) => (
+          <rect
+            class="band"
+            x={x(from)}
+            y={MARGIN.top}
+            width={Math.max(1, x(to) - x(from))}
+            height={bottom - MARGIN.top}
+          />
         ))}
-      {marks.map((height) => (
-        <line class="tick" x1={x(height)} x2={x(height)} y1={bottom} y2={bottom + MARK} />
-      ))}
-      <path class="line" d={rounded(outline)} fill="none" />
-    </svg>
+        {bands === undefined && <path class="area" d={rounded(filled)} />}
+        {y.ticks(TICKS).map((tick) => (
+          <g>
+            <line class="grid" x1={MARGIN.left} x2={right} y1={y(tick)} y2={y(tick)} />
+            <text x={MARGIN.left - 8} y={y(tick)} text-anchor="end" dominant-baseline="middle">
+              {prefixedText(tick)}
+            </text>
+          </g>
+        ))}
+        {x
+          .ticks(TICKS)
+          .filter(Number.isInteger)
+          .map((tick) => (
+            <text x={x(tick)} y={tall - 8} text-anchor="middle">
+              {integerText(tick)}
+            </text>
+          ))}
+        {marks.map((height) => (
+          <line class="tick" x1={x(height)} x2={x(height)} y1={bottom} y2={bottom + MARK} />
+        ))}
+        <path class="line" d={rounded(outline)} fill="none" />
+      </svg>
+    </div>
   );
 }

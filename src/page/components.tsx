@@ -136,12 +136,15 @@ interface TableProps<Row> {
   readonly idOf?: (row: Row) => string | undefined;
 }
 
+/** A table with at most this many columns is not stretched over the page: its columns would be too far apart to be read. */
+const NARROW_COLUMNS = 2;
+
 /** A table in a scrollable element that can be reached by keyboard. */
 export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<Row>): VNode {
   if (rows.length === 0) return <p class="quiet">{empty}</p>;
   return (
     <div class="scroller" role="region" aria-label={caption} tabIndex={0}>
-      <table>
+      <table class={columns.length <= NARROW_COLUMNS ? 'narrow' : undefined}>
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
@@ -158,7 +161,9 @@ export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<R
             <tr id={idOf?.(row)}>
               {columns.map(({ cell, isNumber, isHead, isTight }) =>
                 isHead ? (
-                  <th scope="row">{cell(row, index)}</th>
+                  <th scope="row" class={isTight ? 'tight' : undefined}>
+                    {cell(row, index)}
+                  </th>
                 ) : (
                   <td class={isNumber ? 'number' : isTight ? 'tight' : undefined}>{cell(row, index)}</td>
                 ),

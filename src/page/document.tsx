@@ -55,6 +55,7 @@ function Logo(): VNode {
 }
 
 function Header({ path, query, network, tip, nowSec }: Frame): VNode {
+  const [shown = path] = path.split('?', 1);
   return (
     <header class="top">
       <a class="skip" href="#main">
@@ -94,7 +95,10 @@ function Header({ path, query, network, tip, nowSec }: Frame): VNode {
         <ul>
           {LINKS.map(([href, text]) => (
             <li>
-              <a href={href} aria-current={path === href || path.startsWith(`${href}/`) ? 'page' : undefined}>
+              <a
+                href={href}
+                aria-current={shown === href || shown.startsWith(`${href}/`) ? 'page' : undefined}
+              >
                 {text}
               </a>
             </li>

@@ -76,7 +76,7 @@ function PairCell({ pair }: { readonly pair: ProofPair | undefined }): VNode {
   return pair === undefined ? (
     <>the claim’s output and takeover height</>
   ) : (
-    <code class="hash">{pair.hash}</code>
+    <code class="hash whole">{pair.hash}</code>
   );
 }
 
@@ -110,7 +110,7 @@ function Steps({ steps, pairs, nodes, hasClaim }: StepsProps): VNode {
         columns={[
           { title: '#', cell: (_, index) => integerText(index) },
           ...how,
-          { title: 'Result', isHead: true, cell: (step) => <code class="hash">{step}</code> },
+          { title: 'Result', isHead: true, cell: (step) => <code class="hash whole">{step}</code> },
         ]}
       />
     </Section>

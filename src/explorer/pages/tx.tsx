@@ -8,6 +8,7 @@ import {
   Figures,
   Hash,
   Notice,
+  Output,
   Pager,
   Section,
   Table,
@@ -31,9 +32,17 @@ function InputCell({ input }: { readonly input: TxInput }) {
     );
   return (
     <>
-      {input.txid !== undefined && <Hash hash={`${input.txid}`} href={txLink(input.txid, input.vout)} />}{' '}
-      output {input.vout} {input.address && <Address address={input.address} />}{' '}
-      {input.claim && <ClaimLine claim={input.claim} />}
+      {input.txid !== undefined && <Output txid={input.txid} n={input.vout ?? 0} />}
+      {input.claim && (
+        <div>
+          <ClaimLine claim={input.claim} />
+        </div>
+      )}
+      {input.address && (
+        <div>
+          <Address address={input.address} />
+        </div>
+      )}
     </>
   );
 }
@@ -41,7 +50,11 @@ function InputCell({ input }: { readonly input: TxInput }) {
 function OutputCell({ output }: { readonly output: TxOutput }) {
   return (
     <>
-      {output.claim && <ClaimLine claim={output.claim} />}{' '}
+      {output.claim && (
+        <div>
+          <ClaimLine claim={output.claim} />
+        </div>
+      )}
       {output.address ? <Address address={output.address} /> : <Tag>{output.type}</Tag>}
     </>
   );

@@ -34,6 +34,7 @@ const columnsOf = (now: number, spacingSec: number): readonly Column<UpcomingEve
   { title: 'Block', isHead: true, cell: ({ height }) => integerText(height) },
   {
     title: 'In',
+    isTight: true,
     cell: ({ height }) => `${countText(height - now, 'block')} (${blocksText(height - now, spacingSec)})`,
   },
   {

@@ -53,7 +53,7 @@ export function Supports({ supports, path, after }: SupportsProps) {
         columns={[
           { title: 'Output', isHead: true, cell: ({ txid, n }) => <Output txid={txid} n={n} /> },
           { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
-          { title: 'Active', cell: ActiveCell },
+          { title: 'Active', isTight: true, cell: ActiveCell },
           { title: 'Expires', isNumber: true, cell: ({ expirationHeight }) => integerText(expirationHeight) },
           { title: 'From', cell: FromCell },
         ]}

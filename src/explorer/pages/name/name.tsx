@@ -183,6 +183,7 @@ function Coming({ answer: { coming = [], height: now }, spacingSec }: ComingProp
           {
             title: 'In',
             isHead: true,
+            isTight: true,
             cell: ({ height }) => <InBlocks blocks={height - now} spacingSec={spacingSec} />,
           },
           {

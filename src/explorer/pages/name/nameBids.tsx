@@ -74,7 +74,7 @@ const columnsOf = (answer: ListClaimsAnswer): readonly Column<Bid>[] => [
   },
   { title: 'Own', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
   { title: 'Supports', isNumber: true, cell: SupportsCell },
-  { title: 'Active', cell: ActiveCell },
+  { title: 'Active', isTight: true, cell: ActiveCell },
   { title: 'Expires', isNumber: true, cell: ({ expirationHeight }) => integerText(expirationHeight) },
 ];
 

@@ -9,8 +9,6 @@ import { t } from '../../../schema/schema.js';
 
 /** Headers between two checks of the clock. Arbitrary: some microseconds. */
 const HEADERS_A_LOOK = 4096;
-/** Space reserved at a time for headers added during the search. Arbitrary. */
-const MORE_HEADERS = 4096;
 
 const STATUSES = ['invalid', 'headers-only', 'valid-headers', 'valid-fork', 'active'] as const;
 
@@ -21,28 +19,38 @@ function statusOf({ headers, chain }: ChainReader, id: number): (typeof STATUSES
   return headers.hasStatus(id, STATUS.validScripts) ? 'valid-fork' : 'valid-headers';
 }
 
+/** Headers outside the active chain, the latest first; null if the chain changed meanwhile. */
+async function findOutside({ headers, chain }: ChainReader): Promise<number[] | null> {
+  const { tip, height } = chain;
+  const { active } = chain.index;
+  const outside: number[] = [];
+  // Branches are mostly recent, so that the search ends long before the first header.
+  let left = headers.count - (height + 1);
+  let since = performance.now();
+  for (let id = headers.count - 1; id >= 0 && left > 0; id--) {
+    if (!active.contains(id)) {
+      outside.push(id);
+      left--;
+    }
+    if (id % HEADERS_A_LOOK !== 0) continue;
+    since = await yieldIfDue(since);
+    if (chain.tip !== tip) return null;
+  }
+  return outside;
+}
+
 /**
  * Header ids of the tip and of all branch ends outside the active chain, the highest first. During the first sync more than
  * a million headers are outside the active chain.
  */
-async function findTips({ headers, chain }: ChainReader): Promise<number[]> {
-  let hasChild = new Uint8Array(headers.count + MORE_HEADERS);
-  let since = performance.now();
-  // Headers may be added during the loop.
-  for (let id = 0; id < headers.count; id++) {
-    if (id % HEADERS_A_LOOK === 0) since = await yieldIfDue(since);
-    const prev = headers.prev(id);
-    if (prev === NO_HEADER) continue;
-    if (prev >= hasChild.length) {
-      const larger = new Uint8Array(headers.count + MORE_HEADERS);
-      larger.set(hasChild);
-      hasChild = larger;
-    }
-    hasChild[prev] = 1;
-  }
-  const tips = [chain.tip];
-  for (let id = 0; id < headers.count; id++)
-    if (hasChild[id] !== 1 && !chain.index.active.contains(id)) tips.push(id);
+async function findTips(reader: ChainReader): Promise<number[]> {
+  const { headers, chain } = reader;
+  let outside = await findOutside(reader);
+  while (outside === null) outside = await findOutside(reader);
+  // Only blocks outside of the active chain follow one that is outside.
+  const hasChild = new Uint8Array(headers.count);
+  for (const id of outside) hasChild[headers.prev(id)] = 1;
+  const tips = [chain.tip, ...outside.filter((id) => hasChild[id] !== 1)];
   return tips.sort((a, b) => headers.height(b) - headers.height(a) || a - b);
 }
 
