@@ -68,8 +68,8 @@ export function Hash({ hash, href, isWhole = false }: HashProps): VNode {
   );
 }
 
-export const Tx = ({ txid }: { readonly txid: string }): VNode => <Hash hash={txid} href={txLink(txid)} />;
-export const ClaimId = ({ id }: { readonly id: string }): VNode => <Hash hash={id} href={claimLink(id)} />;
+export const Tx = ({ txid }: { readonly txid: string }): VNode => Hash({ hash: txid, href: txLink(txid) });
+export const ClaimId = ({ id }: { readonly id: string }): VNode => Hash({ hash: id, href: claimLink(id) });
 export const Block = ({ height }: { readonly height: number }): VNode => (
   <a href={blockLink(height)}>{height.toLocaleString('en')}</a>
 );

@@ -741,36 +741,6 @@ describe('an index that lacks the past', () => {
   });
 });
 
-describe('names that are no UTF-8', () => {
-  it('can be asked for in hex', async () => {
-    const odd = '61ff62';
-    const { hex } = await source.stake(
-      buildClaimPrefix(Buffer.from(odd, 'hex'), Buffer.from('00', 'hex')),
-      2_000_000n,
-    );
-    const txid = await node.rpc<string>('sendrawtransaction', [hex, true]);
-    await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
-    const { bids } = await bidsOf([odd, true], 10);
-    expect(bids).toEqual([expect.objectContaining({ txid, namehex: odd, name: 'a\\u00ffb' })]);
-    const { claimId } = bids[0]!;
-    const tip = await node.rpc<string>('getbestblockhash');
-    const one = { claimId };
-    for (const [method, args] of [
-      ['getvalueforname', [odd, null, null, true]],
-      ['getclaimbybid', [odd, 0, null, true]],
-      ['getclaimbyseq', [odd, 0, tip, true]],
-    ] as const)
-      expect(await node.rpc(method, args), method).toMatchObject(one);
-    expect(await node.rpc('getclaimsforname', [odd, null, true])).toMatchObject({ claims: [one] });
-    expect(await node.rpc('checknormalization', [odd, true])).toBe('a\\u00ffb');
-    const proof = await node.rpc('getnameproof', [odd, null, null, true]);
-    expect(proof).toMatchObject({ txhash: txid, nOut: 0 });
-    for (const method of ['getclaimproofbybid', 'getclaimproofbyseq'])
-      expect(await node.rpc(method, [odd, 0, null, true]), method).toEqual(proof);
-    await expect(node.rpc('getvalueforname', ['x', null, null, true])).rejects.toThrow('name must be in hex');
-  });
-});
-
 describe('after blocks were taken back', () => {
   it('transactions wait again, and the other branch is reported', async () => {
     const before = await chain();

@@ -270,7 +270,7 @@ describe('claims of a wallet', () => {
       [-1, 'JSON value is not an integer as expected', 'listnameclaims', true, true, 'x'],
       [
         -1,
-        'claimname takes 3 to 4 arguments, 2 were given.\nUsage: claimname "name" "value" amount ( force )',
+        'claimname takes 3 to 5 arguments, 2 were given.\nUsage: claimname "name" "value" amount ( force hex )',
         'claimname',
         'foo',
         '6f6d67',

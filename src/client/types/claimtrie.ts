@@ -23,10 +23,10 @@ export interface ClaimtrieMethods {
     named: { name: string; hex?: boolean | null };
     result: string;
   };
-  /** `claimname "name" "value" amount ( force )` */
+  /** `claimname "name" "value" amount ( force hex )` */
   claimname: {
-    params: [name: string, value: string, amount: number | string, force?: boolean | null];
-    named: { name: string; value: string; amount: number | string; force?: boolean | null };
+    params: [name: string, value: string, amount: number | string, force?: boolean | null, hex?: boolean | null];
+    named: { name: string; value: string; amount: number | string; force?: boolean | null; hex?: boolean | null };
     result: string;
   };
   /** `getblockevents ( block count after )` */
@@ -167,10 +167,10 @@ export interface ClaimtrieMethods {
     named: { blocks?: number | null; kind?: string | null; count?: number | null; from?: number | null; block?: string | number | null };
     result: { height: number; blockhash: string; from: number; to: number; events: UpcomingEvent[]; next?: number };
   };
-  /** `supportclaim "name" ( "claimid" amount "value" isTip )` */
+  /** `supportclaim "name" ( "claimid" amount "value" isTip hex )` */
   supportclaim: {
-    params: [name: string, claimid?: string | null, amount?: number | string | null, value?: string | null, isTip?: boolean | null];
-    named: { name: string; claimid?: string | null; amount?: number | string | null; value?: string | null; isTip?: boolean | null };
+    params: [name: string, claimid?: string | null, amount?: number | string | null, value?: string | null, isTip?: boolean | null, hex?: boolean | null];
+    named: { name: string; claimid?: string | null; amount?: number | string | null; value?: string | null; isTip?: boolean | null; hex?: boolean | null };
     result: string | { txId: string; address: string };
   };
   /** `updateclaim "txid" "value" amount` */

@@ -142,6 +142,7 @@ export const METHOD_ERRORS: Readonly<Record<string, readonly RpcErrorName[]>> = 
   migratewallet: ['METHOD_NOT_FOUND', 'MISC_ERROR', 'WALLET_ERROR', 'WALLET_NOT_FOUND'],
   move: ['METHOD_NOT_FOUND', 'TYPE_ERROR', 'WALLET_INVALID_LABEL_NAME', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],
   node: ['CLIENT_P2P_DISABLED', 'INVALID_PARAMETER', 'MISC_ERROR'],
+  normalize: ['INVALID_PARAMETER'],
   ping: ['CLIENT_P2P_DISABLED'],
   preciousblock: ['INVALID_ADDRESS_OR_KEY'],
   prioritisetransaction: ['INVALID_PARAMETER', 'MISC_ERROR'],

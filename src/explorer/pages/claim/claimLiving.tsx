@@ -34,8 +34,8 @@ const CLAIMS = 50;
 const PLACES = 100;
 /** A claim that expires within so many blocks has a warning. */
 const SOON_BLOCKS = 20_160;
-/** A name that is not UTF-8 has this character where bytes are not text. */
-const NOT_TEXT = '\ufffd';
+/** Answers show the bytes of a name that is not UTF-8 as `\u00ff`. */
+const ESCAPE = '\\u';
 
 interface Shown {
   readonly claim: ClaimAnswer;
@@ -54,7 +54,7 @@ async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Sh
   const { claim_id: id, name } = claim;
   const after = query.get('after') ?? undefined;
   const asked = orNull(ask<ClaimStatusAnswer>('getclaimstatus', id));
-  const early = name.includes(NOT_TEXT) ? await asked : null;
+  const early = name.includes(ESCAPE) ? await asked : null;
   const nameHex = early === null || isMissing(early) ? undefined : early.namehex;
   const [supports, claims, bids, status, outputs] = await Promise.all([
     orNull(ask<SupportsAnswer>('listsupports', id, SUPPORTS, ...(after === undefined ? [] : [after]))),

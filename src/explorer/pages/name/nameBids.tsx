@@ -1,4 +1,5 @@
 /** The bids for a name on its page, in three orders. */
+import type { VNode } from 'preact';
 import {
   Amount,
   Block,
@@ -21,16 +22,17 @@ export const ORDERS = [
   ['oldest', 'oldest'],
 ] as const;
 
-function BidCell({ bid, answer }: { readonly bid: Bid; readonly answer: ListClaimsAnswer }) {
+/** The components of a cell are called, not created as elements: that takes half the time, and a page has a hundred rows. */
+function bidCell(bid: Bid, answer: ListClaimsAnswer): VNode {
   return (
     <>
-      <Pattern id={bid.claimId} />{' '}
+      {Pattern({ id: bid.claimId })}{' '}
       {bid.title ? (
         <a href={claimLink(bid.claimId)}>
           <Title text={bid.title} />
         </a>
       ) : (
-        <ClaimId id={bid.claimId} />
+        ClaimId({ id: bid.claimId })
       )}{' '}
       {bid.kind && <Tag>{bid.kind}</Tag>}{' '}
       {answer.holder?.claimId === bid.claimId && <Tag tone="good">holds the name</Tag>}
@@ -55,24 +57,22 @@ const SupportsCell = ({ supports, supportAmount }: Bid) =>
 
 const ActiveCell = ({ active, validAtHeight }: Bid) =>
   active ? (
-    <>
-      since <Block height={validAtHeight} />
-    </>
+    <>since {Block({ height: validAtHeight })}</>
   ) : (
     <Tag tone="warning">from {integerText(validAtHeight)}</Tag>
   );
 
 const columnsOf = (answer: ListClaimsAnswer): readonly Column<Bid>[] => [
   { title: '#', cell: ({ bid }) => integerText(bid + 1) },
-  { title: 'Claim', isHead: true, cell: (bid) => <BidCell bid={bid} answer={answer} /> },
-  { title: 'Channel', cell: ({ channelId }) => (channelId ? <ClaimId id={channelId} /> : '–') },
+  { title: 'Claim', isHead: true, cell: (bid) => bidCell(bid, answer) },
+  { title: 'Channel', cell: ({ channelId }) => (channelId ? ClaimId({ id: channelId }) : '–') },
   {
     title: 'Effective',
     unit: 'LBC',
     isNumber: true,
-    cell: ({ effectiveAmount }) => <Coins lbc={effectiveAmount} />,
+    cell: ({ effectiveAmount }) => Coins({ lbc: effectiveAmount }),
   },
-  { title: 'Own', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
+  { title: 'Own', unit: 'LBC', isNumber: true, cell: ({ amount }) => Coins({ lbc: amount }) },
   { title: 'Supports', isNumber: true, cell: SupportsCell },
   { title: 'Active', isTight: true, cell: ActiveCell },
   { title: 'Expires', isNumber: true, cell: ({ expirationHeight }) => integerText(expirationHeight) },

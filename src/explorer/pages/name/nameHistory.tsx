@@ -186,14 +186,14 @@ export function History({ past, path, block }: HistoryProps) {
               },
               {
                 title: 'What',
-                cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} />,
+                cell: ({ event, isSupport }) => EventTag({ event, isSupport }),
               },
-              { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
+              { title: 'Claim', cell: (event) => EventSubject({ event }) },
               {
                 title: 'Amount',
                 unit: 'LBC',
                 isNumber: true,
-                cell: ({ amount }) => <OptionalCoins lbc={amount} />,
+                cell: ({ amount }) => OptionalCoins({ lbc: amount }),
               },
               {
                 title: 'State after it',

@@ -21,11 +21,11 @@ function statusOf({ headers, chain }: ChainReader, id: number): (typeof STATUSES
 
 /** Headers outside the active chain, the latest first; null if the chain changed meanwhile. */
 async function findOutside({ headers, chain }: ChainReader): Promise<number[] | null> {
-  const { tip, height } = chain;
+  const { tip } = chain;
   const { active } = chain.index;
   const outside: number[] = [];
   // Branches are mostly recent, so that the search ends long before the first header.
-  let left = headers.count - (height + 1);
+  let left = headers.count - (headers.height(tip) + 1);
   let since = performance.now();
   for (let id = headers.count - 1; id >= 0 && left > 0; id--) {
     if (!active.contains(id)) {

@@ -1,7 +1,7 @@
 /** `claimname`: a claim to a name. */
 import { claimName as makeClaim } from '../../../../wallet/claims/stakes.js';
 import { hashToHex } from '../../../../util/bytes.js';
-import { nameBytes } from '../../../format/claimsText.js';
+import { givenName, hexParam } from '../../claimtrie/hexNames.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
@@ -37,18 +37,20 @@ export const claimName = defineMethod({
       description:
         'Claim even an empty name; in the other profiles it is ignored, as lbrycrd ignores a fourth argument',
     },
+    { ...hexParam('name'), late: true },
   ],
   result: t.hash('the transaction'),
   examples: [['"mindblown"', '"6f6d67"', '0.1']],
-  async run(ctx, { name, value, amount, force }) {
+  async run(ctx, { name, value, amount, force, hex }) {
     const wallet = walletOf(ctx);
     const bytes = valueBytes(value);
     const valueSat = amount();
     // lbrycrd accepts the empty name without a warning.
     if (ctx.profile === 'documented' && !force() && name === '')
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, EMPTY_NAME);
+    const claimed = givenName('name', name, ctx.profile === 'documented' && hex());
     requireUnlocked(wallet);
-    const { txid } = await spending(() => makeClaim(wallet, nameBytes(name), bytes, valueSat));
+    const { txid } = await spending(() => makeClaim(wallet, claimed, bytes, valueSat));
     return hashToHex(txid);
   },
 });

@@ -4,9 +4,9 @@ import { extractDestination, type Destination } from '../../../../script/standar
 import type { ClaimInfo } from '../../../../store/claims/query/claimQueries.js';
 import { supportClaim as makeSupport } from '../../../../wallet/claims/stakes.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
-import { hashToHex, isHex } from '../../../../util/bytes.js';
+import { hashToHex, isHex, type Bytes } from '../../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
-import { nameBytes } from '../../../format/claimsText.js';
+import { givenName, hexParam } from '../../claimtrie/hexNames.js';
 import { defineMethod, type RpcContext } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import { claimByDigits } from '../../../lookup/nameLookup.js';
@@ -29,11 +29,18 @@ function checkClaimId(claimId: string): string {
   return claimId;
 }
 
-async function findClaim({ services }: RpcContext, name: string, claimId: string): Promise<ClaimInfo> {
+interface WantedClaim {
+  readonly name: Bytes;
+  /** The name as it was given. */
+  readonly text: string;
+  readonly claimId: string;
+}
+
+async function findClaim({ services }: RpcContext, { name, text, claimId }: WantedClaim): Promise<ClaimInfo> {
   const { height } = services.chain.chain;
-  const info = await services.claims.nameAt({ name: nameBytes(name), height });
+  const info = await services.claims.nameAt({ name, height });
   if (info.claims.length === 0)
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unable to find a claim named ${name}`);
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unable to find a claim named ${text}`);
   const found = claimByDigits(info, claimId.toLowerCase());
   if (found !== undefined) return found;
   throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unable to find a claimid that starts with ${claimId}`);
@@ -85,6 +92,7 @@ export const supportClaim = defineMethod({
       late: true,
       description: "Whether the amount is given to the claim's owner, who may spend it",
     },
+    { ...hexParam('name'), late: true },
   ],
   result: t.union([
     { when: 'in the documented profile', schema: t.hash('the transaction') },
@@ -97,14 +105,15 @@ export const supportClaim = defineMethod({
     },
   ]),
   examples: [['"mindblown"', '"36a719a156a1df178531f3c712b8b37f8e7cc3b3"', '0.1']],
-  async run(ctx, { name, claimid, amount, value, isTip }) {
+  async run(ctx, { name: text, claimid: claimId, amount, value, isTip, hex }) {
     const wallet = walletOf(ctx);
-    checkClaimId(claimid);
+    checkClaimId(claimId);
+    const name = givenName('name', text, ctx.profile === 'documented' && hex());
     requireUnlocked(wallet);
-    const claim = await findClaim(ctx, name, claimid);
+    const claim = await findClaim(ctx, { name, text, claimId });
     const valueSat = amount();
     const request = {
-      name: nameBytes(name),
+      name,
       claimId: claim.claimId,
       value: metadata(ctx, value()),
       valueSat,

@@ -1,0 +1,134 @@
+/**
+ * Names that are not UTF-8: each method that takes a name takes the hex of its bytes, in every profile. The methods are
+ * found by their declarations, so that a new one cannot be forgotten.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Profile } from '../../src/rpc/declare/method.js';
+import { METHODS } from '../../src/rpc/declare/methodTable.js';
+import { startRegtest, type RegtestNode } from './support/node.js';
+
+/** Bytes that are not UTF-8. */
+const ODD = '61ff62';
+const PATHS: Readonly<Record<Profile, string>> = { documented: '/', lbrycrd: '/lbrycrd', lbcd: '/lbcd' };
+/** These take the name of something else. */
+const OTHER_NAMES = ['migratewallet'];
+/** These send transactions. */
+const SENDING = ['claimname', 'supportclaim'];
+
+const taking = METHODS.filter(
+  ({ name, params }) =>
+    !OTHER_NAMES.includes(name) && params.some((param) => /^(name|prefix)$/.test(param.name)),
+);
+const reading = taking.filter(({ name }) => !SENDING.includes(name));
+
+let node: RegtestNode;
+let base: string;
+let claim: { txid: string; claimId: string };
+
+async function call(method: string, params: object, profile: Profile = 'documented'): Promise<unknown> {
+  const body = JSON.stringify({ id: 1, method, params });
+  const answer = JSON.parse((await node.post(body, PATHS[profile])).text) as {
+    result: unknown;
+    error: unknown;
+  };
+  expect([method, profile, answer.error]).toEqual([method, profile, null]);
+  return answer.result;
+}
+
+beforeAll(async () => {
+  node = await startRegtest({
+    args: ['-explorer', '-explorerport=0', '-fallbackfee=0.0002', '-claimsearch=0'],
+  });
+  base = `http://127.0.0.1:${/open http:\/\/localhost:(\d+)\/ in a browser/.exec(node.output())![1]}`;
+  await node.rpc('generatetoaddress', [360, await node.rpc('getnewaddress')]);
+});
+afterAll(() => node?.stop());
+
+const mine = async (): Promise<unknown> =>
+  node.rpc('generatetoaddress', [1, await node.rpc('getnewaddress')]);
+
+describe('a name that is not UTF-8', () => {
+  it('can be given in hex to each method that takes a name', () => {
+    expect(taking.length).toBeGreaterThan(12);
+    for (const { name, params } of taking)
+      expect([name, params.some((param) => param.name === 'hex')]).toEqual([name, true]);
+  });
+
+  it('is claimed and supported by the wallet', async () => {
+    const txid = (await call('claimname', { name: ODD, value: '00', amount: 1, hex: true })) as string;
+    await mine();
+    const [made] = await node.rpc<{ claimId: string; namehex: string }[]>('getclaimsfortx', [txid]);
+    claim = { txid, claimId: made!.claimId };
+    expect(await node.rpc<object>('listclaims', [ODD, 10, null, 'bid', null, true])).toMatchObject({
+      namehex: ODD,
+      bids: [{ txid, namehex: ODD }],
+    });
+    await call('supportclaim', { name: ODD, claimid: claim.claimId, amount: 0.5, hex: true });
+    const waiting = await call('listmempoolclaims', { name: ODD, hex: true });
+    expect(waiting).toMatchObject({ total: 1, claims: [{ event: 'support', claimId: claim.claimId }] });
+    await mine();
+    expect(await call('listsupports', { claimid: claim.claimId })).toMatchObject({ namehex: ODD, total: 1 });
+  });
+
+  it('is answered by each method that reads, in each profile', async () => {
+    // Waits, so that the methods of the mempool have an answer.
+    await call('supportclaim', { name: ODD, claimid: claim.claimId, amount: 0.25, hex: true });
+    const needed: Readonly<Record<string, unknown>> = {
+      bid: 0,
+      bids: [0],
+      sequence: 0,
+      sequences: [0],
+      partialclaimids: [claim.claimId],
+    };
+    const shown: Readonly<Record<string, string>> = {
+      checknormalization: 'a\\\\u00ffb',
+      getclaimproofbybid: claim.txid,
+      getclaimproofbyseq: claim.txid,
+      getnameproof: claim.txid,
+      // lbcd replaces the bytes.
+      normalize: 'a\ufffdb',
+    };
+    for (const { name, params, profiles = Object.keys(PATHS) as Profile[] } of reading)
+      for (const profile of profiles) {
+        const given = params.flatMap((param) => {
+          if (/^(name|prefix)$/.test(param.name)) return [[param.name, ODD]];
+          return Object.hasOwn(needed, param.name) ? [[param.name, needed[param.name]]] : [];
+        });
+        const answer = await call(name, { ...Object.fromEntries(given), hex: true }, profile);
+        expect([name, profile, JSON.stringify(answer)]).toEqual([
+          name,
+          profile,
+          expect.stringContaining(shown[name] ?? claim.claimId),
+        ]);
+        const body = JSON.stringify({
+          id: 1,
+          method: name,
+          params: {
+            ...Object.fromEntries(given),
+            [params.some((p) => p.name === 'prefix') ? 'prefix' : 'name']: 'x',
+            hex: true,
+          },
+        });
+        expect([name, (await node.post(body, PATHS[profile])).text]).toEqual([
+          name,
+          expect.stringContaining('must be in hex'),
+        ]);
+      }
+  });
+
+  it('has its pages', async () => {
+    for (const path of [
+      `/name-hex/${ODD}`,
+      `/claim/${claim.claimId}`,
+      `/proof-hex/${ODD}`,
+      '/names',
+      '/mempool',
+      `/tx/${claim.txid}`,
+    ]) {
+      const answer = await fetch(base + path);
+      const page = await answer.text();
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect([path, page]).toEqual([path, expect.stringContaining(`/name-hex/${ODD}`)]);
+    }
+  });
+});
