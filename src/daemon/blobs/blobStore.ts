@@ -306,7 +306,10 @@ export class BlobStore {
     await this.#checking.get(hash)?.catch(() => undefined);
     if (!this.#finished.has(hash) || this.originals.has(hash)) return null;
     const stamp = this.#checked.get(hash) ?? null;
-    const opening = this.#files.open(this.#pathOf(hash), hash, stamp, this.#tables.of(hash));
+    const lastCheck = this.#tables.of(hash);
+    // The database answers while the file is opened.
+    const early = stamp === null ? lastCheck() : null;
+    const opening = this.#files.open(this.#pathOf(hash), hash, stamp, () => early ?? lastCheck());
     if (stamp === null) {
       this.#checking.set(hash, opening);
       opening.finally(() => this.#checking.delete(hash)).catch(() => undefined);

@@ -125,11 +125,15 @@ export class ManagedFile {
     if (this.writtenBytes === null && this.row.isSaved) await this.#setPlace(null, false);
   }
 
-  /** Keeps the file running while `use` reads its data blobs. */
-  async withReader<T>(use: () => Promise<T>): Promise<T> {
+  /**
+   * Keeps the file running while `use` reads its data blobs. The row changes when `begun` resolves, since reads of the database would
+   * wait for that write.
+   */
+  async withReader<T>(use: () => Promise<T>, begun: Promise<void> | null = null): Promise<T> {
     this.#readers++;
     this.#idle?.cancel();
     try {
+      if (begun !== null) await begun;
       if (this.row.status === 'stopped') await this.#setStatus('running');
       return await use();
     } finally {

@@ -78,12 +78,17 @@ interface Kept {
   stream: OpenStream | null;
 }
 
-/** Marks the file as being read, until the result is called. */
-function beginReading(file: ManagedFile, onFailure: (error: unknown) => void): () => void {
+/** Marks the file as being read: its row when `onFirst` is called, and until `end` is called. */
+function beginReading(
+  file: ManagedFile,
+  onFailure: (error: unknown) => void,
+): { readonly onFirst: () => void; readonly end: () => void } {
   let end: () => void = () => undefined;
+  let onFirst: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (end = resolve));
-  file.withReader(() => held).catch(onFailure);
-  return end;
+  const first = new Promise<void>((resolve) => (onFirst = resolve));
+  file.withReader(() => held, first).catch(onFailure);
+  return { onFirst, end };
 }
 
 const sizeError = ({ sdHash }: OpenStream, at: number, bytes: number, wanted: number): DaemonError =>
@@ -184,7 +189,7 @@ export class Playing {
     { from, to, signal }: { from: number; to: number; signal: AbortSignal },
   ): AsyncGenerator<Uint8Array> {
     const { manager, files } = this.#deps;
-    const end = beginReading(kept.file, (error) => files.log.warn(failureReason(error)));
+    const reading = beginReading(kept.file, (error) => files.log.warn(failureReason(error)));
     // The prefetch is abandoned when the player leaves.
     const leaving = new AbortController();
     const both = AbortSignal.any([signal, leaving.signal]);
@@ -218,6 +223,7 @@ export class Playing {
             }
             while (next < stop) {
               const bytes = await blob.read(next - start, Math.min(pieceBytes, stop - next));
+              reading.onFirst();
               yield bytes;
               next += bytes.length;
               pieceBytes = PIECE_BYTES;
@@ -239,7 +245,8 @@ export class Playing {
       }
     } finally {
       leaving.abort(new Error('the player left'));
-      end();
+      reading.onFirst();
+      reading.end();
       await abandon(coming);
     }
   }
