@@ -1,8 +1,10 @@
 /**
  * Announces to UDP trackers and asks them for peers. A tracker is asked for a hash once in its interval; its answer is
- * cached for that time. Source: BEP 15; lbry-sdk lbry/torrent/tracker.py `TrackerClient`, `UDPTrackerClientProtocol`.
+ * cached for that time, if there is room. Source: BEP 15; lbry-sdk lbry/torrent/tracker.py `TrackerClient`,
+ * `UDPTrackerClientProtocol`.
  */
 import type { Clock, RandomSource, Timer } from '../../base/clock.js';
+import { isPublicAddress } from '../addresses.js';
 import { DecodeError } from '../bencode.js';
 import { Channel } from '../channel.js';
 import { Lru } from '../../../util/lru.js';
@@ -28,8 +30,10 @@ const SILENCE_MS = 60_000;
 /** Bounds to which intervals are clamped. */
 const [SHORTEST_SEC, LONGEST_SEC] = [10, 86_400];
 const MAX_REQUESTS = 100;
-/** Maximum number of cached answers, and of peers in each. Large enough for the files and trackers of a large library. */
-const [MAX_ANSWERS, MAX_PEERS] = [200_000, 100];
+/** Maximum number of times of next requests that are stored. Large enough for the files and trackers of a large library. */
+const MAX_TIMES = 200_000;
+/** Maximum number of answers whose peers are cached, and of peers in each. Arbitrary. */
+const [MAX_ANSWERS, MAX_PEERS] = [1000, 100];
 /** Number of hashes that are announced at a time. */
 const GROUP = 200;
 /** Peers with lower ports are dropped. Source: `announcement_to_kademlia_peers`. */
@@ -64,10 +68,18 @@ interface Waiting {
   readonly reject: (failure: TrackerFailure) => void;
 }
 
-interface Kept {
+interface Answer {
+  /** Time of the next request. */
   readonly untilMs: number;
   readonly peers: readonly TrackerPeer[];
 }
+
+/**
+ * Whether a peer of a tracker's answer is used. A tracker at a public address cannot direct this node to its own machine or
+ * into its local network. Source: lbry-sdk lbry/dht/peer.py `make_kademlia_peer`.
+ */
+const isPeerOf = (trackerAddress: string, { address, port }: TrackerPeer): boolean =>
+  port >= MIN_PORT && (isPublicAddress(address) || !isPublicAddress(trackerAddress));
 
 interface TrackerConnection {
   readonly untilMs: number;
@@ -78,7 +90,8 @@ export class TrackerClient {
   readonly #deps: TrackerClientDeps;
   readonly #waiting = new Map<number, Waiting>();
   readonly #connections = new Lru<string, TrackerConnection>(100);
-  readonly #kept = new Lru<string, Kept>(MAX_ANSWERS);
+  readonly #untilMs = new Lru<string, number>(MAX_TIMES);
+  readonly #peers = new Lru<string, readonly TrackerPeer[]>(MAX_ANSWERS);
   readonly #queue: (() => void)[] = [];
   #running = 0;
   #isOpen = true;
@@ -101,7 +114,7 @@ export class TrackerClient {
       await Promise.all(
         hashes
           .slice(at, at + GROUP)
-          .flatMap((hash) => this.#deps.servers().map((server) => this.#peersOf(server, hash, port))),
+          .flatMap((hash) => this.#deps.servers().map((server) => this.#peersOf(server, hash, port, false))),
       );
   }
 
@@ -117,7 +130,7 @@ export class TrackerClient {
     const found = new Channel<readonly TrackerPeer[]>();
     const port = announces ? this.#deps.announcedPort() : 0;
     const asked = this.#deps.servers().map(async (server) => {
-      const peers = await this.#peersOf(server, hash, port);
+      const peers = await this.#peersOf(server, hash, port, true);
       if (peers.length > 0) found.push(peers);
     });
     void Promise.all(asked).then(() => found.end());
@@ -132,29 +145,35 @@ export class TrackerClient {
     }
   }
 
-  /** Peers of a tracker; empty if it fails. A request without a port does not count as an announcement. */
+  /**
+   * Peers of a tracker; empty if it fails. A request without a port does not count as an announcement. With `needsPeers` the
+   * tracker is also asked if the time of the next request is not reached but its peers are no longer cached.
+   */
   async #peersOf(
     [host, trackerPort]: TrackerServer,
     hash: Buffer,
     port: number,
+    needsPeers: boolean,
   ): Promise<readonly TrackerPeer[]> {
     const { clock, resolve } = this.#deps;
     const infoHash = hash.subarray(0, INFO_HASH_BYTES);
     try {
       const address = await resolve(host);
       const key = `${address}:${trackerPort} ${port} ${infoHash.toString('latin1')}`;
-      const kept = this.#kept.get(key);
-      if (kept !== undefined && kept.untilMs > clock.nowMs()) return kept.peers;
-      const answer = await this.#announceAt(address, trackerPort, infoHash, port);
-      this.#kept.set(key, answer);
-      return answer.peers;
+      const known = this.#peers.get(key);
+      if ((this.#untilMs.get(key) ?? 0) > clock.nowMs() && (known !== undefined || !needsPeers))
+        return known ?? [];
+      const { untilMs, peers } = await this.#announceAt(address, trackerPort, infoHash, port);
+      this.#untilMs.set(key, untilMs);
+      this.#peers.set(key, peers);
+      return peers;
     } catch {
       // A host without an address is asked again at the next use.
       return [];
     }
   }
 
-  async #announceAt(address: string, trackerPort: number, infoHash: Buffer, port: number): Promise<Kept> {
+  async #announceAt(address: string, trackerPort: number, infoHash: Buffer, port: number): Promise<Answer> {
     const { clock, peerId } = this.#deps;
     try {
       const connectionId = await this.#connectionTo(address, trackerPort);
@@ -178,7 +197,7 @@ export class TrackerClient {
       const waitSec = Math.min(LONGEST_SEC, Math.max(SHORTEST_SEC, intervalSec));
       return {
         untilMs: clock.nowMs() + waitSec * 1000,
-        peers: peers.filter((peer) => peer.port >= MIN_PORT).slice(0, MAX_PEERS),
+        peers: peers.filter((peer) => isPeerOf(address, peer)).slice(0, MAX_PEERS),
       };
     } catch (error) {
       if (!(error instanceof TrackerFailure) && !(error instanceof DecodeError)) throw error;

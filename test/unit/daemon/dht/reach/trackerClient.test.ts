@@ -1,4 +1,5 @@
 /** The client against trackers on simulated time. Mirrors lbry-sdk tests/unit/torrent/test_tracker.py, and what it lacks. */
+import { isIPv4 } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import {
   TrackerClient,
@@ -30,6 +31,7 @@ function world(...trackers: (TrackerServerOptions | 'dead')[]) {
     servers: () => places,
     resolve: (host) => {
       const index = places.findIndex(([name]) => name === host);
+      if (isIPv4(host)) return Promise.resolve(host);
       return host.includes('nowhere')
         ? Promise.reject(new Error('ENOTFOUND'))
         : Promise.resolve(`8.2.2.${index}`);
@@ -129,6 +131,32 @@ describe('TrackerClient', () => {
       network.send(wrong, ['8.2.2.0', 6969], [address, port]);
     });
     expect(await clock.until(search())).toEqual([]);
+  });
+
+  it('drops peers in local networks that a public tracker reports', async () => {
+    const { clock, servers, search } = world({});
+    for (const address of ['127.0.0.1', '10.1.2.3', '192.168.1.1', '0.0.0.0', '224.0.0.1', '8.9.9.9'])
+      servers[0]!.addPeer(INFO_HASH, address, 5279);
+    expect(await clock.until(search(false))).toEqual(['8.9.9.9:5279']);
+  });
+
+  it('keeps peers in local networks that a tracker of a local network reports', async () => {
+    const { clock, network, places, search } = world({});
+    places.splice(0, 1, ['192.168.0.1', 6969]);
+    const server = new TrackerServer(network.port('192.168.0.1', 6969));
+    server.addPeer(INFO_HASH, '192.168.1.1', 4444);
+    expect(await clock.until(search(false))).toEqual(['192.168.1.1:4444']);
+  });
+
+  it('stores peers of the last answers only, and asks for others again', async () => {
+    const { clock, servers, client, search } = world({});
+    servers[0]!.addPeer(INFO_HASH, '8.9.9.9', 4444);
+    await clock.until(search());
+    const others = Array.from({ length: 1100 }, (_, index) => idOf(`other ${index}`));
+    await clock.until(client.announce([...others, HASH]));
+    expect(servers[0]!.counts.announce).toBe(1101);
+    expect(await clock.until(search())).toContain('8.9.9.9:4444');
+    expect(servers[0]!.counts.announce).toBe(1102);
   });
 
   it('takes an absurd interval for a day', async () => {
