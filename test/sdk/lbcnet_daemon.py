@@ -22,16 +22,20 @@ import types
 import urllib.request
 from binascii import unhexlify
 
+import film
 import lbcnet_files
 
 PROGRAM = os.environ['LBCNET']
 NODE = os.environ.get('LBCNODE_NODE', 'node')
 #: LBC for one unit, as the reference's tests have it.
 RATES = ('USD=2', 'BTC=1')
+#: Age of a rate that the reference does not use.
+RATES_ARE_OLD_SEC = 350
 #: What a character of a name costs in these tests, in dewies.
 FEE_PER_NAME_CHAR = '200000'
+FILM = film.Film()
 #: How long lbcnet may take to know what the watching wallet knows. What does not concern its wallets it never knows.
-FOLLOWS_SEC = 5
+FOLLOWS_SEC = 10
 LOOK_SEC = 0.02
 
 
@@ -165,12 +169,29 @@ def dumps_pretty(value, ledger):
     return json.dumps({'result': value}, default=lambda one: getattr(one, 'answer', None) or encoder.default(one))
 
 
+class MarketFeed:
+    """The rates of lbcnet are a setting. When a test makes them too old, the setting is emptied."""
+
+    def __init__(self, daemon):
+        self.__dict__.update(daemon=daemon, last_check=time.time())
+
+    def __setattr__(self, name, value):
+        self.__dict__[name] = value
+        if name == 'last_check' and value < time.time() - RATES_ARE_OLD_SEC:
+            self.daemon.call('settings_set', {'key': 'exchange_rates', 'value': []})
+
+
 class Components:
-    """There are none in this process; the tests only switch the wallet's off."""
+    """Of the components, tests switch the wallet's off and make the exchange rates old."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
 
     def get_component(self, name):
         if name == 'wallet':
             return types.SimpleNamespace()
+        if name == 'exchange_rate_manager':
+            return types.SimpleNamespace(market_feeds=[MarketFeed(self.daemon)])
         raise NotImplementedError(f'{name} is in another process')
 
 
@@ -196,7 +217,7 @@ class LbcnetDaemon:
         self.conf = lbcnet_files.Conf(self, conf)
         self.wallet_node = wallet_node
         self.hub = hub
-        self.component_manager = Components()
+        self.component_manager = Components(self)
         self.port = free_port()
         self.process = None
         self.known_keys = {}
@@ -271,7 +292,7 @@ class LbcnetDaemon:
                 text = answer.read()
         except urllib.error.HTTPError as error:
             text = error.read()
-        reply = json.loads(text)
+        reply = json.loads(FILM.shown(text))
         if reply.get('error'):
             raise error_of(reply['error'])
         return wrap(self, reply['result'])
@@ -301,6 +322,7 @@ class LbcnetDaemon:
             'components_to_skip': ['dht', 'upnp', 'hash_announcer', 'peer_protocol_server', 'libtorrent_component'],
             'http_blob_servers': [],
             'tracker_servers': [],
+            'exchange_rates': RATES,
         }
         with open(os.path.join(self.folder, 'conf.yml'), 'w', encoding='utf-8') as file:
             json.dump(settings, file)
@@ -313,7 +335,6 @@ class LbcnetDaemon:
             f'--api=127.0.0.1:{self.port}', '--network-interface=127.0.0.1',
             '--blockchain-name=lbrycrd_regtest', f'--lbryum-servers={self.hub.hostname}:{self.hub.port}',
             *(f'--wallets={wallet.id}' for wallet in node.manager.wallets),
-            *(f'--exchange-rates={rate}' for rate in RATES),
         ]
         self.output = os.path.join(folder, 'output')
         with open(self.output, 'ab') as output:
@@ -360,7 +381,7 @@ class LbcnetDaemon:
             await self.ledger._update_tasks.done.wait()
 
     async def at_height(self, height):
-        end = time.monotonic() + FOLLOWS_SEC
+        end = time.monotonic() + lbcnet_files.WAIT_SEC
         while time.monotonic() < end:
             if self.call('status')['wallet']['blocks'] >= height:
                 return
@@ -503,11 +524,19 @@ def pytest_configure(config):
         return txid
 
     # It only ends what hangs; a busy machine takes its time.
-    testcase.AsyncioTestCase.TIMEOUT = 600.0
+    testcase.AsyncioTestCase.TIMEOUT = 1800.0
     lbcnet_files.patch_sites()
+    lbcnet_files.ask_with_range()
+    lbcnet_files.wait_longer()
     case.add_daemon = add_daemon
     case.confirm_tx = confirm_for_both
     integration.generate = generate_for_all
     integration.send_to_address_and_wait = send_and_wait
     Ledger.wait = wait_for_both
     testcase.jsonrpc_dumps_pretty = dumps_pretty
+
+
+def pytest_collection_modifyitems(items):
+    names = {getattr(item.cls, 'video_file_name', None) for item in items if getattr(item, 'cls', None)}
+    for name in names - {None}:
+        FILM.prepare(name)

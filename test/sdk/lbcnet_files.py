@@ -5,6 +5,7 @@ that they change while it runs, its folder of blobs and its database. Used by `l
 import asyncio
 import os
 import sqlite3
+import sys
 import time
 import types
 
@@ -217,3 +218,30 @@ def patch_sites():
     site = aiohttp.web.TCPSite
     aiohttp.web.TCPSite = lambda runner, *args, **kwargs: \
         NoSite() if isinstance(runner, StreamingRunner) else site(runner, *args, **kwargs)
+
+
+def ask_with_range():
+    """
+    Tests fetch whole streams without the header `Range` and expect status 206. lbcnet answers so to `Range: bytes=0-`,
+    which players send; without it, it answers 200 (RFC 9110, section 14.2).
+    """
+    from lbry import utils
+    request = utils.aiohttp_request
+
+    def with_range(method, url, **options):
+        if '/get/' in url:
+            options['headers'] = {'Range': 'bytes=0-', **options.get('headers', {})}
+        return request(method, url, **options)
+
+    utils.aiohttp_request = with_range
+
+
+def wait_longer():
+    """Tests limit waits to a few seconds, which a busy machine exceeds. Limits of the library stay."""
+    wait_for = asyncio.wait_for
+
+    def patient(awaitable, timeout, **options):
+        is_of_test = '/tests/integration/' in sys._getframe(1).f_code.co_filename
+        return wait_for(awaitable, max(timeout, WAIT_SEC) if is_of_test else timeout, **options)
+
+    asyncio.wait_for = patient
