@@ -124,7 +124,30 @@ export class BackedClaimSearch implements ClaimSearch {
     const query = await this.queryOf(constraints);
     if (query === null) return this.nothing();
     const key = queryKey(query);
-    const found = await this.ready(query, key);
+    return (await this.searchAtTip(query, key, by)) ?? this.searchWhenReady(query, key, by);
+  }
+
+  private async searchWhenReady(query: SearchQuery, key: string, by: object): Promise<SearchPage> {
+    const { waiting } = await this.ready(query, key);
+    return merged(query, this.page(query, key, by), waiting);
+  }
+
+  /**
+   * Lets the backend search while this thread searches the mempool. Null if the index is not at the tip, or if a claim may have
+   * left the mempool for a block that the page does not include.
+   */
+  private async searchAtTip(query: SearchQuery, key: string, by: object): Promise<SearchPage | null> {
+    const { waiting, follower } = this;
+    if (waiting === null || !mergesWaiting(query) || !follower.isAtTip) return null;
+    const page = this.page(query, key, by);
+    const { version } = waiting.search;
+    const found = this.findWaiting(query, key);
+    const outputs = found && (await found);
+    return version === waiting.search.version ? merged(query, page, outputs) : null;
+  }
+
+  /** The page of the index, which is cached. */
+  private page(query: SearchQuery, key: string, by: object): Promise<SearchPage> {
     const tip = this.indexTip();
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
     // A rebuilt index has a new tip object, even for the same block.
@@ -141,7 +164,7 @@ export class BackedClaimSearch implements ClaimSearch {
       this.pagesCharacters += key.length;
       page.catch(() => pages.delete(key));
     }
-    return merged(query, page, found.waiting);
+    return page;
   }
 
   /** Matching mempool claims; null if they are not searched. */
@@ -305,7 +328,7 @@ export class BackedClaimSearch implements ClaimSearch {
 async function merged(
   query: SearchQuery,
   page: Promise<SearchPage>,
-  waiting: Promise<WaitingOutput[]> | null,
+  waiting: Promise<WaitingOutput[]> | readonly WaitingOutput[] | null,
 ): Promise<SearchPage> {
   if (waiting === null) return page;
   const [confirmed, outputs] = await Promise.all([page, waiting]);

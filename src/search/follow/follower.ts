@@ -167,6 +167,10 @@ export class SearchFollower {
     if (this.gathering === null) this.poke();
   }
 
+  get isAtTip(): boolean {
+    return this.tip !== null && this.isCurrent(this.tip);
+  }
+
   /** Waits until the index has reached the tip of the claim index, on the same branch; at most `timeoutMs`. */
   async waitForTip(timeoutMs: number): Promise<void> {
     if (this.tip === null || this.isCurrent(this.tip)) return;

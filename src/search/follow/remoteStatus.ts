@@ -7,6 +7,8 @@ import type { BlockId } from './indexChange.js';
 /** The interface of the follower for searches, in any thread. */
 export interface FollowerView {
   readonly status: FollowerStatus;
+  /** Whether the index has reached the tip of the claim index, on the same branch. */
+  readonly isAtTip: boolean;
   /** Reports that a reader found the index corrupt. */
   remake(): void;
   /** Waits until the index has reached the tip of the claim index, on the same branch; at most `timeoutMs`. */
@@ -41,7 +43,7 @@ export class RemoteStatus implements FollowerView {
   take(status: FollowerStatus): void {
     this.shown = status;
     this.isPoked = false;
-    if (this.isCurrent) this.wakeAll();
+    if (this.isAtTip) this.wakeAll();
   }
 
   remake(): void {
@@ -49,7 +51,7 @@ export class RemoteStatus implements FollowerView {
   }
 
   async waitForTip(timeoutMs: number): Promise<void> {
-    if (this.shown.tip === null || this.isCurrent || this.isEnded) return;
+    if (this.shown.tip === null || this.isAtTip || this.isEnded) return;
     if (!this.isPoked) {
       this.isPoked = true;
       this.deps.poke();
@@ -74,7 +76,7 @@ export class RemoteStatus implements FollowerView {
     this.wakeAll();
   }
 
-  private get isCurrent(): boolean {
+  get isAtTip(): boolean {
     const { tip } = this.shown;
     return tip !== null && this.deps.isTip(tip);
   }

@@ -12,7 +12,7 @@ import { RemoteStatus } from '../follow/remoteStatus.js';
 /** The interface of the follower, in any thread. */
 export type ClaimFollower = Pick<
   SearchFollower,
-  'status' | 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scrub' | 'waitForTip' | 'close'
+  'status' | 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scrub' | 'isAtTip' | 'waitForTip' | 'close'
 >;
 
 export class RemoteFollower implements ClaimFollower, FollowedInThread {
@@ -78,6 +78,10 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
 
   async scrub(): Promise<void> {
     if (this.status.tip !== null) this.tell('scrub');
+  }
+
+  get isAtTip(): boolean {
+    return this.line !== null && this.told.isAtTip;
   }
 
   /** See `SearchFollower.waitForTip`. */

@@ -105,6 +105,51 @@ it('a search that waits for the index finds a mempool claim that arrives meanwhi
   expect(looks).toBe(2);
 });
 
+it('an index at the tip is read while the mempool is searched, and again after a block that a claim left for', async () => {
+  const steps: string[] = [];
+  const status = { tip: { height: 1, hash: 'aa' }, failure: null, isStuck: false };
+  const claim = '07'.repeat(20);
+  const backend = {
+    description: 'one claim from block 2 on',
+    load: { running: 0, waiting: 0 },
+    search: async () => {
+      const { height } = status.tip;
+      steps.push(`index ${height}`);
+      return { rows: height < 2 ? [] : [claim], total: height - 1, blocked: [], height };
+    },
+  } as unknown as SearchBackend;
+  const follower = { status, isAtTip: true, waitForTip: async () => undefined } as unknown as SearchFollower;
+  let version = 0;
+  let blockComes = false;
+  const search = {
+    get version() {
+      return version;
+    },
+    find: async () => {
+      steps.push('mempool');
+      if (!blockComes) return version === 0 ? [{ claimId: '\x07'.repeat(20) }] : [];
+      blockComes = false;
+      version++;
+      status.tip = { height: 2, hash: 'bb' };
+      return [];
+    },
+  };
+  const parts = { search, shown: {} } as unknown as WaitingParts;
+  const searching = new BackedClaimSearch(
+    {} as ClaimIndexReader,
+    backend,
+    follower,
+    SILENT_LOGGER,
+    null,
+    parts,
+  );
+  expect(bytesOf((await searching.search({ name: 'one' })).rows)).toEqual([7]);
+  expect(steps.splice(0)).toEqual(['index 1', 'mempool']);
+  blockComes = true;
+  expect(bytesOf((await searching.search({ name: 'two' })).rows)).toEqual([7]);
+  expect(steps).toEqual(['index 1', 'mempool', 'mempool', 'index 2']);
+});
+
 it('answers are remembered until what they were asked for takes too much memory', async () => {
   const { search, looks } = emptySearch();
   const asked = { name: 'one' };
