@@ -144,8 +144,8 @@ async function nodeOf(folder, blocks) {
 async function withIndexes(site) {
   const isBehind = async () => {
     const indexes = Object.values(await site.rpc('getindexinfo'));
-    const { backend } = await site.rpc('getclaimindexinfo');
-    return indexes.some(({ synced }) => !synced) || backend?.synced === false;
+    const { search } = await site.rpc('getclaimindexinfo');
+    return indexes.some(({ synced }) => !synced) || search?.synced === false;
   };
   while (await isBehind()) await sleep(500);
   return site;

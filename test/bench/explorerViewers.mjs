@@ -1,5 +1,5 @@
 // This many viewers of one page, each with a live socket from an address of its own behind a proxy. As a browser does, a
-// viewer that gets a hint waits up to two seconds and asks for the page again with the tag that it has. Prints "ready",
+// viewer that gets a hint waits up to 1.5 seconds and asks for the page again with the tag that it has. Prints "ready",
 // and when its input ends one line of JSON: hints, answers by status. Belongs to explorer.mjs.
 //
 //   node explorerViewers.mjs <port> <viewers> <path>
@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 
 const [portText, countText, path] = process.argv.slice(2);
 const [port, count] = [Number(portText), Number(countText)];
-const SPREAD_MS = 2000;
+const SPREAD_MS = 1500;
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 const counts = { hints: 0, statuses: {}, failed: 0, hashes: new Set() };
 

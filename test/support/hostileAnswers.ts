@@ -401,6 +401,8 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
     getnettotals: { totalbytesrecv: 1, totalbytessent: 1 },
     getindexinfo: { txindex: { synced: true, best_block_height: 1 } },
     uptime: 1,
+    getclaimindexinfo: { search: { synced: false, height: 1, documents: 1, failure: text, backend: text } },
+    gethubinfo: { listening: false, failure: text, height: 1, sessions: 1, max_sessions: 2 },
     getnameproof: { pairs: [{ odd: true, hash: HASH }], txhash: HASH, nOut: 0, 'last takeover height': 1 },
     getchainseries: {
       metric: 'names',

@@ -1,4 +1,5 @@
 /** `/node`: the health of this node. */
+import type { ComponentChildren } from 'preact';
 import { Facts, Figures, Notice, Section, Table, Tag, type Column } from '../../page/components.js';
 import { durationText, integerText, sizeText } from '../../page/format.js';
 import { shownLine } from '../../page/text.js';
@@ -30,6 +31,22 @@ interface IndexInfo {
   readonly best_block_height: number;
 }
 
+interface ClaimIndexInfo {
+  readonly search?: {
+    readonly synced: boolean;
+    readonly height: number;
+    readonly documents: number;
+    readonly failure?: string;
+    readonly backend: string;
+  };
+}
+interface HubInfo {
+  readonly listening: boolean;
+  readonly failure?: string;
+  readonly height: number;
+  readonly sessions: number;
+  readonly max_sessions: number;
+}
 interface Totals {
   readonly totalbytesrecv: number;
   readonly totalbytessent: number;
@@ -42,18 +59,22 @@ interface Shown {
   readonly totals: OrError<Totals>;
   readonly indexes: OrError<Readonly<Record<string, IndexInfo>>>;
   readonly uptime: OrError<number>;
+  readonly claimIndex: OrError<ClaimIndexInfo>;
+  readonly hub: OrError<HubInfo>;
 }
 
 async function read({ ask }: PageContext): Promise<Shown> {
-  const [chain, network, peers, totals, indexes, uptime] = await Promise.all([
+  const [chain, network, peers, totals, indexes, uptime, claimIndex, hub] = await Promise.all([
     ask<ChainInfo>('getblockchaininfo'),
     orNull(ask<NetworkInfo>('getnetworkinfo')),
     orNull(ask<readonly PeerInfo[]>('getpeerinfo')),
     orNull(ask<Totals>('getnettotals')),
     orNull(ask<Readonly<Record<string, IndexInfo>>>('getindexinfo')),
     orNull(ask<number>('uptime')),
+    orNull(ask<ClaimIndexInfo>('getclaimindexinfo')),
+    orNull(ask<HubInfo>('gethubinfo')),
   ]);
-  return { chain, network, peers, totals, indexes, uptime };
+  return { chain, network, peers, totals, indexes, uptime, claimIndex, hub };
 }
 
 function Warnings({ chain, network }: Shown) {
@@ -88,6 +109,30 @@ function ChainFacts({ chain, network, totals, chainName }: Shown & { readonly ch
         ['Sent', !isMissing(totals) && sizeText(totals.totalbytessent)],
       ]}
     />
+  );
+}
+
+/** The search for claims, and the hub, if they are on. */
+function Services({ claimIndex, hub }: Shown) {
+  const search = isMissing(claimIndex) ? undefined : claimIndex.search;
+  const rows: [string, ComponentChildren][] = [
+    ['Claims in the search', search && integerText(search.documents)],
+    ['Search', search && (search.synced ? 'complete' : `up to block ${integerText(search.height)}`)],
+    ['Kept by', search && shownLine(search.backend, 60)],
+    ['Search stopped', search?.failure && shownLine(search.failure, 300)],
+  ];
+  if (!isMissing(hub))
+    rows.push(
+      ['Hub', hub.listening ? `serves up to block ${integerText(hub.height)}` : 'takes no clients now'],
+      ['Clients of the hub', `${integerText(hub.sessions)} of ${integerText(hub.max_sessions)}`],
+      ['Hub stopped', hub.failure && shownLine(hub.failure, 300)],
+    );
+  const shown = rows.filter(([, value]) => value !== undefined && value !== '');
+  if (shown.length === 0) return null;
+  return (
+    <Section title="Services">
+      <Facts rows={shown} />
+    </Section>
   );
 }
 
@@ -186,6 +231,7 @@ export const nodePage: Page = async (context) => {
           <ChainFacts {...shown} chainName={chainName} />
         </Section>
         <Indexes {...shown} />
+        <Services {...shown} />
         <Peers peers={peers} showsPeers={showsPeers} nowSec={nowSec} />
       </>
     ),

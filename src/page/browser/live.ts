@@ -7,7 +7,7 @@ import { Idiomorph } from 'idiomorph';
 const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
 /** Random delay, so that visitors of one page do not all load it at the same time. */
-const SPREAD_MS = 2000;
+const SPREAD_MS = 1500;
 /** Delay after a response that is not the page: rate limit, node busy, starting or stopping. */
 const AGAIN_MS = 3000;
 const NOT_THE_PAGE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
