@@ -24,6 +24,7 @@ import { RpcEndpoint } from './rpcEndpoint.js';
 import type { CallerGate, Upgrades } from './upgrades.js';
 import { PipeliningLimit } from './pipeliningLimit.js';
 import { PlainConnections } from './plain/plainConnections.js';
+import type { PlainHead } from './plain/plainHead.js';
 import type { CertificatePair } from './tls/certificateFiles.js';
 import { TlsPort } from './tls/tlsPort.js';
 import { AuthThrottle } from './authThrottle.js';
@@ -312,12 +313,17 @@ export class RpcHttpServer {
     const { rpc, connections } = this;
     return new PlainConnections(this.timeoutMs, {
       connectionOf: (socket) => connections.of(socket),
-      takes: ({ target }, { isAllowed }) => isAllowed && !this.stopping && rpc.profileAt(target) !== null,
+      takes: (head, { isAllowed }) =>
+        isAllowed &&
+        !this.stopping &&
+        (head.method === 'POST' ? rpc.profileAt(head.target) !== null : this.isPlainDirect(head)),
       mayAssemble: ({ authorization }, connection) => rpc.isVerified(authorization, connection),
       serve: (head, body, response, connection) => {
         connections.use(connection);
         this.pipeliningLimit.note(connection);
-        rpc.receivePlain(head, body, response, connection);
+        if (head.method === 'POST') rpc.receivePlain(head, body, response, connection);
+        else
+          this.deps.directPaths?.receivePlain(head, (run) => this.turns.serveOpen(connection, response, run));
       },
       onTimeout: (socket) => this.onTimeout(socket),
       onInvalid: (connection) => refuseConnection({ name: 'Error', message: 'cut short' }, connection),
@@ -336,6 +342,11 @@ export class RpcHttpServer {
       else if (webSockets === undefined) handBack(server, request, socket, head);
       else webSockets.receive(request, socket, head, gate);
     });
+  }
+
+  private isPlainDirect({ target, host }: PlainHead): boolean {
+    const { directPaths } = this.deps;
+    return directPaths !== undefined && target.startsWith(directPaths.prefix) && this.hostNames.allows(host);
   }
 
   private isDirect({ url = '' }: IncomingMessage): boolean {

@@ -18,6 +18,11 @@ export interface DirectPaths {
     response: ServerResponse,
     serve: (run: (call: CallSignals) => HttpReply | Promise<HttpReply>) => void,
   ): void;
+  /** Handles a GET without a body (`plain/plainConnections.ts`). */
+  receivePlain(
+    request: { readonly target: string; readonly origin: string | undefined },
+    serve: (run: (call: CallSignals) => HttpReply | Promise<HttpReply>) => void,
+  ): void;
   /** Handles WebSocket connections. */
   readonly sockets?: DirectSockets;
 }

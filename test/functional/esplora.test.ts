@@ -3,6 +3,7 @@
  * origins of web pages, and the WebSocket of mempool.space.
  */
 import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { checkJson } from '../../src/schema/schemaCheck.js';
@@ -110,6 +111,51 @@ describe('-esplora', () => {
     expect(stale.map(({ txid }) => txid)).toEqual(txids);
     await node.rpc('reconsiderblock', [full]);
     expect(await pages()).toEqual(first);
+  });
+
+  it('answers a plain GET without the HTTP parser as with it', async () => {
+    /** The answer to a request, without its date, headers sorted. */
+    const raw = (head: string): Promise<string[]> =>
+      new Promise((resolve, reject) => {
+        let text = '';
+        const socket = connect(node.rpcPort, '127.0.0.1', () => socket.write(`${head}\r\n\r\n`));
+        socket.on('data', (part) => {
+          text += part.toString('latin1');
+          const end = text.indexOf('\r\n\r\n');
+          const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
+          if (end >= 0 && text.length >= end + 4 + length) socket.destroy();
+        });
+        socket.on('error', reject);
+        socket.on('close', () => {
+          const [lines = '', ...body] = text.split('\r\n\r\n');
+          const headers = lines.split('\r\n').filter((line) => !/^(date|keep-alive):/i.test(line));
+          resolve([...headers.map((line) => line.toLowerCase()).sort(), ...body]);
+        });
+      });
+    const paths = [
+      'blocks/tip/height',
+      `block/${tip}`,
+      `block/${tip}/raw`,
+      `tx/${'ab'.repeat(32)}`,
+      'nothing',
+    ];
+    for (const path of paths) {
+      for (const more of [
+        '',
+        '\r\nHost: localhost',
+        `\r\nHost: localhost\r\nOrigin: ${PAGE}`,
+        '\r\nHost: evil.example',
+      ]) {
+        const head = `GET /api/${path} HTTP/1.1${more}`;
+        // A connection with this header is handed over to the parser.
+        const parsed = await raw(`${head}\r\nTE: gzip`);
+        expect(await raw(head)).toEqual(parsed);
+      }
+    }
+    expect((await raw('GET /api/blocks/tip/height HTTP/1.1\r\nHost: evil.example')).join()).toContain(
+      '403 forbidden',
+    );
+    expect((await raw('HEAD /api/blocks/tip/height HTTP/1.1\r\nHost: localhost')).join()).toContain('200 ok');
   });
 
   it('turns on the indexes that it needs', async () => {

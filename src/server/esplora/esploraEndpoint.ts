@@ -95,11 +95,24 @@ export class EsploraEndpoint {
       this.origins.preflight(request, response);
       return;
     }
-    const allowed = this.origins.headersFor(origin);
     const target = request.url ?? '';
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
+    this.route({ method, target, origin }, serve, (post, refuse) => this.readBody(request, post, refuse));
+  }
+
+  receivePlain({ target, origin }: { target: string; origin: string | undefined }, serve: Serve): void {
+    this.route({ method: 'GET', target, origin }, serve, () => undefined);
+  }
+
+  /** `read` reads the body of a POST. */
+  private route(
+    { method, target, origin }: { method: string; target: string; origin: string | undefined },
+    serve: Serve,
+    read: (onBody: (body: Buffer) => void, onRefused: (error: EsploraError) => void) => void,
+  ): void {
+    const allowed = this.origins.headersFor(origin);
     const mark = target.indexOf('?');
     const found = matchPath(mark < 0 ? target : target.slice(0, mark));
-    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
     const declared = found?.paths.get(method);
     if (found === null || declared === undefined) {
       const error =
@@ -115,7 +128,7 @@ export class EsploraEndpoint {
     }
     const post = (body: Buffer): void =>
       serve((signals) => this.answer(declared, found, { target, body, allowed }, signals));
-    this.readBody(request, post, (error) => serve(() => errorReply(error, allowed)));
+    read(post, (error) => serve(() => errorReply(error, allowed)));
   }
 
   /** Returns the cached response if nothing has changed since. */

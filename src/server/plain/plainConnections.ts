@@ -1,5 +1,5 @@
 /**
- * Connections whose requests have the usual form of a JSON-RPC client. They are read and answered on the socket. Node's HTTP
+ * Connections whose requests have the usual form of a JSON-RPC client, or of one of the direct paths. They are read and answered on the socket. Node's HTTP
  * server takes several times the processor time of a small call for its streams, timers and events. At the first request of
  * another form the connection is handed over to Node's server, with everything that was read, and stays there. Source of the
  * forms: `plainHead.ts`.
@@ -14,7 +14,8 @@ import { PlainResponse } from './plainResponse.js';
 /** Maximum size of a body; larger ones take long anyway. */
 const MAX_PLAIN_BODY_BYTES = 1 << 18;
 const HEAD_END = '\r\n\r\n';
-const POST_BYTE = 0x50;
+/** `GET` and `POST` begin so. */
+const FIRST_BYTES: readonly (number | undefined)[] = [0x47, 0x50];
 /** Methods begin so. */
 const UPPER_CASE = /[A-Z]/;
 
@@ -141,7 +142,7 @@ class PlainConnection {
 
   /** The beginning of a request. */
   private begin(chunk: Buffer): void {
-    const head = chunk[0] === POST_BYTE ? this.headIn(chunk) : null;
+    const head = FIRST_BYTES.includes(chunk[0]) ? this.headIn(chunk) : null;
     if (head === null || !this.deps.takes(head, this.connection)) {
       this.giveUp(chunk);
       return;

@@ -1,6 +1,6 @@
 /**
- * Reads the head of a usual JSON-RPC request: a POST of HTTP/1.1 with a Content-Length on a connection that stays open. Every
- * other head is null, also an invalid one: Node's HTTP parser then handles the connection. So this code accepts less than
+ * Reads the head of a usual request on a connection that stays open: a JSON-RPC call, which is a POST of HTTP/1.1 with a
+ * Content-Length and a password, or a GET without a body. Every other head is null, also an invalid one: Node's HTTP parser then handles the connection. So this code accepts less than
  * HTTP allows, and never more. Source: RFC 9112, sections 3, 5 and 6.
  */
 
@@ -9,15 +9,18 @@ export const MAX_PLAIN_HEAD_BYTES = 2048;
 
 /** The part of a head that matters to a call. */
 export interface PlainHead {
+  readonly method: 'GET' | 'POST';
   readonly target: string;
-  /** Value of the header of that name, like the next one. */
+  /** Value of the header of that name, like the next ones; empty if a GET has none. */
   readonly authorization: string;
   readonly userAgent: string | undefined;
-  /** The Content-Length. */
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  /** The Content-Length; 0 for a GET. */
   readonly bodyBytes: number;
 }
 
-const REQUEST_LINE = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/;
+const REQUEST_LINE = /^(GET|POST) (\/[\x21-\x7e]*) HTTP\/1\.1$/;
 /** Optional white space is at most one space, which all clients write. */
 const HEADER_LINE = /^([A-Za-z0-9-]+): ?([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)$/;
 const LENGTH = /^\d{1,9}$/;
@@ -35,8 +38,8 @@ const SPECIAL = new Set([
 /** `head` is the text before the empty line, in latin1. */
 export function readPlainHead(head: string): PlainHead | null {
   const lines = head.split('\r\n');
-  const target = REQUEST_LINE.exec(lines[0]!)?.[1];
-  if (target === undefined) return null;
+  const request = REQUEST_LINE.exec(lines[0]!);
+  if (request === null) return null;
   const found = new Map<string, string>();
   for (let i = 1; i < lines.length; i++) {
     const line = HEADER_LINE.exec(lines[i]!);
@@ -45,9 +48,19 @@ export function readPlainHead(head: string): PlainHead | null {
     if (found.has(name) || SPECIAL.has(name)) return null;
     found.set(name, line[2]!);
   }
-  const authorization = found.get('authorization');
-  const length = found.get('content-length');
-  if (authorization === undefined || length === undefined || !LENGTH.test(length)) return null;
   if ((found.get('connection') ?? 'keep-alive').toLowerCase() !== 'keep-alive') return null;
-  return { target, authorization, userAgent: found.get('user-agent'), bodyBytes: Number(length) };
+  const method = request[1] as PlainHead['method'];
+  const length = found.get('content-length');
+  const authorization = found.get('authorization');
+  if (method === 'GET' ? length !== undefined : authorization === undefined || !LENGTH.test(length ?? ''))
+    return null;
+  return {
+    method,
+    target: request[2]!,
+    authorization: authorization ?? '',
+    userAgent: found.get('user-agent'),
+    host: found.get('host'),
+    origin: found.get('origin'),
+    bodyBytes: Number(length ?? 0),
+  };
 }

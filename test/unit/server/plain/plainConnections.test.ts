@@ -145,12 +145,29 @@ describe('a head', () => {
 
   it('is read', () => {
     expect(readPlainHead(head('User-Agent: curl/8'))).toEqual({
+      method: 'POST',
       target: '/',
       authorization: 'Basic eDp5',
       userAgent: 'curl/8',
+      host: 'localhost',
+      origin: undefined,
       bodyBytes: 12,
     });
     expect(head().length).toBeLessThan(MAX_PLAIN_HEAD_BYTES);
+  });
+
+  it('of a GET needs no password and has no body', () => {
+    const get = (...more: string[]): string => ['GET /api/x?y HTTP/1.1', 'Host: a', ...more].join('\r\n');
+    expect(readPlainHead(get('Origin: https://b'))).toMatchObject({
+      method: 'GET',
+      target: '/api/x?y',
+      authorization: '',
+      host: 'a',
+      origin: 'https://b',
+      bodyBytes: 0,
+    });
+    for (const line of ['Content-Length: 0', 'Upgrade: websocket', 'Connection: close', 'Host: b'])
+      expect(readPlainHead(get(line))).toBeNull();
   });
 
   it.each([
