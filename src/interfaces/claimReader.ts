@@ -42,7 +42,7 @@ export interface ClaimReader {
    * The later states of the claims and supports that a transaction of the active chain created; null for outputs that never
    * took effect.
    */
-  outputStates(query: OutputStatesQuery): MaybePromise<(OutputState | null)[]>;
+  outputStates(query: OutputStatesQuery): MaybePromise<readonly (OutputState | null)[]>;
   /** The outputs of these claims of a name at the tip, by id as latin1; claims under another name are omitted. */
   outputsOf(name: Bytes, claimIds: readonly Bytes[]): Promise<Map<string, PresentOutput>>;
   /** The name in lbcd's state after block `height`; null if lbcd had no state of it by then. */

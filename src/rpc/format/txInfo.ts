@@ -3,16 +3,13 @@
  * their spenders or states. Defines the format; `methods/rawtransactions/txInfoFacts.ts` finds transaction, coins and
  * spenders.
  */
-import { expirationHeight } from '../../claimtrie/rules.js';
-import { REMOVAL } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { CoinValue } from '../../native/binding.js';
-import type { TxInput, TxOutput } from '../../primitives/transaction.js';
+import type { TxInput } from '../../primitives/transaction.js';
 import { encodeDestination, type AddressPrefixes } from '../../script/address.js';
 import { decodeClaimScript, stripClaimPrefix } from '../../script/claimScript.js';
 import { MAX_SCRIPT_SIZE } from '../../script/script.js';
 import { extractDestinations } from '../../script/standard.js';
-import type { OutputState } from '../../store/claims/query/outputStates.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -132,7 +129,8 @@ export interface TxInfoContext {
   readonly height: number;
 }
 
-function scriptShown(script: Bytes, prefixes: AddressPrefixes): Answer {
+/** The script behind a claim operation. */
+export function scriptShown(script: Bytes, prefixes: AddressPrefixes): Answer {
   const payment = stripClaimPrefix(script);
   const { type, destinations } = extractDestinations(payment);
   const [first, second] = destinations;
@@ -164,66 +162,5 @@ export function inputInfo(
       ...scriptShown(coin.script, context.prefixes),
     }),
     claim: claim ? outputClaim(claim, prevout.hash, prevout.index, context) : undefined,
-  };
-}
-
-/** The later state of an output: spent or not, and its claim. */
-export interface OutputFate {
-  readonly isSpent: boolean;
-  readonly spender: {
-    readonly txid: Bytes;
-    readonly n: number;
-    readonly height: number | undefined;
-    readonly blockHash: Bytes | undefined;
-  } | null;
-  /** State of a claim or support in the chain; null if it never took effect, undefined if it is waiting in the mempool. */
-  readonly state: OutputState | null | undefined;
-}
-
-export function outputInfo(
-  { value, script }: TxOutput,
-  n: number,
-  txid: Bytes,
-  { isSpent, spender, state }: OutputFate,
-  context: TxInfoContext,
-): Answer {
-  const claim = decodeClaimScript(script);
-  return {
-    n,
-    amount: coins(value),
-    ...scriptShown(script, context.prefixes),
-    claim: claim
-      ? { ...outputClaim(claim, txid, n, context), ...stateFields(state, context.rules) }
-      : undefined,
-    spent: isSpent,
-    spentBy: spender
-      ? {
-          txid: hashToHex(spender.txid),
-          n: spender.n,
-          height: spender.height,
-          blockhash: spender.blockHash && hashToHex(spender.blockHash),
-        }
-      : undefined,
-  };
-}
-
-function stateFields(state: OutputState | null | undefined, rules: ClaimRules): Answer {
-  if (state === undefined) return { state: 'waiting' };
-  if (state === null) return { state: 'refused' };
-  const { item, controls } = state;
-  const { activated, dueHeight, removed, removal, height } = item;
-  const validAtHeight = activated === 0 ? dueHeight : activated;
-  if (removed !== 0)
-    return {
-      state: removal === REMOVAL.expired ? 'expired' : 'spent',
-      validAtHeight,
-      endedHeight: removed,
-    };
-  const isActive = activated !== 0;
-  return {
-    state: isActive ? 'active' : 'pending',
-    validAtHeight,
-    expirationHeight: expirationHeight(rules, height),
-    isControlling: isActive && item.kind !== 'support' ? controls : undefined,
   };
 }

@@ -4,12 +4,15 @@
  * the names that were not asked for longest are forgotten first.
  */
 import type { ClaimChoice } from '../../store/claims/query/oneClaim.js';
+import type { OutputStatesQuery } from '../../store/claims/query/outputStates.js';
 import type { Form } from './keptNames.js';
 
 /** Maximum number of names. Arbitrary. */
 const MOST_NAMES = 64;
 /** Maximum number of single claims of a name. Arbitrary. */
 const MOST_CHOICES = 16;
+/** The same of the states of outputs. */
+const MOST_STATES = 32;
 /** A name that was not asked for during so many blocks is not read again. Arbitrary: half an hour or so. */
 const RECENT_BLOCKS = 16;
 /** Maximum number of names that are read again after a block. Arbitrary. */
@@ -25,6 +28,8 @@ export interface Asked {
   head: boolean;
   /** Its proof. */
   proof: boolean;
+  /** States of outputs, by the text that names the outputs. */
+  readonly states: Map<string, OutputStatesQuery>;
 }
 
 interface Entry extends Asked {
@@ -43,6 +48,7 @@ export class AskedNames {
     const entry = this.names.get(name) ?? {
       whole: new Set(),
       choices: new Map(),
+      states: new Map(),
       head: false,
       proof: false,
       height,
@@ -60,13 +66,11 @@ export class AskedNames {
 
   noteChoice(name: string, height: number, key: string, form: Form, choice: ClaimChoice): void {
     const { choices } = this.note(name, height);
-    const text = form + key;
-    choices.delete(text);
-    choices.set(text, { form, choice });
-    for (const [oldest] of choices) {
-      if (choices.size <= MOST_CHOICES) break;
-      choices.delete(oldest);
-    }
+    putLast(choices, form + key, { form, choice }, MOST_CHOICES);
+  }
+
+  noteStates(name: string, height: number, key: string, query: OutputStatesQuery): void {
+    putLast(this.note(name, height).states, key, query, MOST_STATES);
   }
 
   /** Notes the names that blocks changed. */
@@ -88,5 +92,15 @@ export class AskedNames {
       else if (found.length < MOST_READ_AGAIN) found.push([name, entry]);
     }
     return found;
+  }
+}
+
+/** Adds an entry as the last one, and removes the first ones beyond the limit. */
+function putLast<T>(entries: Map<string, T>, key: string, value: T, most: number): void {
+  entries.delete(key);
+  entries.set(key, value);
+  for (const [oldest] of entries) {
+    if (entries.size <= most) break;
+    entries.delete(oldest);
   }
 }

@@ -18,14 +18,13 @@ import { readLbcdChanges } from '../../store/claims/lbcd/lbcdSchedule.js';
 import { readLbcdName } from '../../store/claims/lbcd/lbcdView.js';
 import { isNodeAfter, readProof } from '../../store/claims/query/proofQueries.js';
 import { readPastEvents } from '../../store/claims/query/pastEvents.js';
-import { readOutputStates, type OutputState } from '../../store/claims/query/outputStates.js';
 import { readClaimOutputs, readPresentStandings, readStandings } from '../../store/claims/query/standings.js';
 import { oldestProvable, type ProofWindow } from '../../store/claims/versions.js';
 import { readAtHand } from '../../store/rows/rowsAtHand.js';
 import type { RowReader } from '../../store/rows/rows.js';
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
-import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
+import { whenResolved } from '../../util/maybePromise.js';
 import {
   LONGEST_FILED_BYTES,
   longFiledName,
@@ -78,12 +77,7 @@ function outputs(claims: PresentClaims): Outputs {
         () => readPresentStandings(rows, rules, query, claims.heads()),
         () => readStandings(rows, rules, query),
       ),
-    outputStates(query) {
-      const read = (): MaybePromise<(OutputState | null)[]> =>
-        readOutputStates(rows, rules, query, claims.heads());
-      // A change of the tip does not matter, if the result describes one tip.
-      return claims.prefer(active.height, read, async () => read());
-    },
+    outputStates: (query) => claims.outputStates(query),
     outputsOf: (name, claimIds) => readClaimOutputs(rows, rules, { name, height: active.height, claimIds }),
     findClaim: (idDigits) => findClaimById(rows, idDigits),
     aliveNames: (claimIds) =>

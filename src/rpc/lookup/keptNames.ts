@@ -7,6 +7,7 @@
 import { BoundedMap } from '../../util/boundedMap.js';
 import type { ClaimOfName } from '../../store/claims/query/oneClaim.js';
 import type { DescribedItems, NameInfo } from '../../store/claims/query/claimQueries.js';
+import type { OutputState } from '../../store/claims/query/outputStates.js';
 import type { LatestHistoryPage } from '../../store/claims/query/nameHistory.js';
 import type { ItemRef } from '../../store/claims/rows/logRow.js';
 import type { TouchedNames } from '../../store/claims/touchedNames.js';
@@ -32,6 +33,9 @@ const MOST_CLAIM_ITEMS_OF_NAME = 4096;
 /** Maximum number of events in cached histories, of all names and of one name. One takes about 500 bytes. */
 const MOST_EVENTS = 16_384;
 const MOST_EVENTS_OF_NAME = 2048;
+/** Maximum number of cached states of outputs, of all names and of one name. Arbitrary. */
+const MOST_STATES = 16_384;
+const MOST_STATES_OF_NAME = 8192;
 /** After more blocks than this the cache is cleared. Arbitrary: most calls come at the tip, where blocks arrive one by one. */
 const MOST_BLOCKS = 64;
 
@@ -74,6 +78,12 @@ interface FoundHistories {
   events: number;
 }
 
+/** States of the outputs of one name by the text that names the outputs. */
+interface FoundStates {
+  readonly byOutputs: Map<string, readonly (OutputState | null)[]>;
+  outputs: number;
+}
+
 /** Callers must not modify the returned objects. */
 export class KeptNames {
   private readonly infos = new BoundedMap<string, KeptInfo>(MOST_ITEMS);
@@ -82,6 +92,7 @@ export class KeptNames {
   private readonly heads = new BoundedMap<string, NameHead>(MOST_HEADS);
   private readonly claims = new BoundedMap<string, FoundClaims>(MOST_CLAIM_ITEMS);
   private readonly histories = new BoundedMap<string, FoundHistories>(MOST_EVENTS);
+  private readonly states = new BoundedMap<string, FoundStates>(MOST_STATES);
   private tip = -1;
   private height = -1;
   private disconnects = -1;
@@ -194,6 +205,27 @@ export class KeptNames {
     this.histories.set(name, found, found.events);
   }
 
+  findStates(name: string, outputs: string, marks: TipMarks): readonly (OutputState | null)[] | undefined {
+    return this.isOf(marks) ? this.states.get(name)?.byOutputs.get(outputs) : undefined;
+  }
+
+  keepStates(
+    name: string,
+    outputs: string,
+    states: readonly (OutputState | null)[],
+    before: TipMarks,
+    now: TipMarks,
+  ): boolean {
+    if (!this.mayKeep(before, now)) return false;
+    const known = this.states.get(name);
+    const isFull = known === undefined || known.outputs + states.length > MOST_STATES_OF_NAME;
+    const found: FoundStates = isFull ? { byOutputs: new Map(), outputs: 0 } : known;
+    if (!found.byOutputs.has(outputs)) found.outputs += states.length;
+    found.byOutputs.set(outputs, states);
+    this.states.set(name, found, found.outputs);
+    return true;
+  }
+
   private mayKeep(before: TipMarks, now: TipMarks): boolean {
     return before.tip === now.tip && before.disconnects === now.disconnects && this.isOf(now);
   }
@@ -202,10 +234,12 @@ export class KeptNames {
     return this.tip === tip && this.disconnects === disconnects;
   }
 
+  private get all(): readonly { readonly size: number; clear(): void }[] {
+    return [this.infos, this.items, this.places, this.heads, this.claims, this.histories, this.states];
+  }
+
   private get isEmpty(): boolean {
-    return [this.infos, this.items, this.places, this.heads, this.claims, this.histories].every(
-      ({ size }) => size === 0,
-    );
+    return this.all.every(({ size }) => size === 0);
   }
 
   private note({ tip, height, disconnects }: TipMarks & { readonly height: number }): void {
@@ -223,6 +257,7 @@ export class KeptNames {
     this.places.delete(name);
     this.heads.delete(name);
     this.histories.delete(name);
+    this.states.delete(name);
   }
 
   private noteChanges(name: string, changed: readonly ItemRef[]): void {
@@ -235,7 +270,6 @@ export class KeptNames {
   }
 
   private clear(): void {
-    for (const kept of [this.infos, this.items, this.places, this.heads, this.claims, this.histories])
-      kept.clear();
+    for (const kept of this.all) kept.clear();
   }
 }

@@ -24,6 +24,11 @@ import {
   type LatestHistoryQuery,
 } from '../../store/claims/query/nameHistory.js';
 import {
+  readOutputStates,
+  type OutputState,
+  type OutputStatesQuery,
+} from '../../store/claims/query/outputStates.js';
+import {
   readPresentClaim,
   type ClaimChoice,
   type ClaimOfName,
@@ -33,7 +38,7 @@ import { readPresentProof, type ProofQuery } from '../../store/claims/query/proo
 import { readTouchedNames } from '../../store/claims/touchedNames.js';
 import { readAtHand } from '../../store/rows/rowsAtHand.js';
 import type { RowReader } from '../../store/rows/rows.js';
-import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { equalBytes, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { AskedNames, type Asked } from './askedNames.js';
 import { KeptNames, type Form, type Touched } from './keptNames.js';
@@ -65,6 +70,17 @@ export async function longProofQuery(rules: ClaimRules, query: ProofQuery): Prom
   const { name, height } = query;
   const asked = hashesAllClaims(rules, height) ? name : await longFiledName(rules, name, height);
   return { ...query, name: asked.subarray(0, LONGEST_FILED_BYTES + 1) };
+}
+
+/** The states of fewer outputs are not cached. */
+const MANY_OUTPUTS = 2;
+
+/** A text for many successive outputs of a transaction that all have one name; null for others. */
+function outputsOfOneName({ txid, outputs }: OutputStatesQuery): string | null {
+  const [first] = outputs;
+  if (first === undefined || outputs.length < MANY_OUTPUTS) return null;
+  const isSame = outputs.every(({ name, n }, i) => n === first.n + i && equalBytes(name, first.name));
+  return isSame ? `${first.n} ${outputs.length} ${toLatin1(txid)}` : null;
 }
 
 function keyOfChoice(choice: ClaimChoice): string {
@@ -230,6 +246,31 @@ export class PresentClaims {
     );
   }
 
+  /** See `ClaimReader`. `isAsked`: see `nameAt`. A change of the tip does not matter, if the result describes one tip. */
+  outputStates(query: OutputStatesQuery, isAsked = true): MaybePromise<readonly (OutputState | null)[]> {
+    const { rows, rules, active, kept } = this;
+    const read = (): MaybePromise<(OutputState | null)[]> =>
+      readOutputStates(rows, rules, query, this.heads(isAsked));
+    const outputs = outputsOfOneName(query);
+    if (outputs === null) return this.prefer(active.height, read, async () => read());
+    const present = (): MaybePromise<readonly (OutputState | null)[]> => {
+      const name = filedName(rules, query.outputs[0]!.name, active.height);
+      const { tip, disconnects, height } = active;
+      const known = kept.findStates(name, outputs, active);
+      if (known !== undefined) {
+        if (isAsked) this.asked.noteStates(name, height, outputs, query);
+        return known;
+      }
+      return whenResolved(read(), (states) => {
+        if (!states.every((state) => state?.item.name === name)) return states;
+        const isKept = kept.keepStates(name, outputs, states, { tip, disconnects }, active);
+        if (isKept && isAsked) this.asked.noteStates(name, height, outputs, query);
+        return states;
+      });
+    };
+    return this.prefer(active.height, present, async () => read());
+  }
+
   /** Reads the names again that blocks changed and callers asked for lately. Resolves at the end, also of a run that is under way. */
   refresh(): Promise<void> {
     this.refreshing ??= this.readAgain().finally(() => (this.refreshing = null));
@@ -248,7 +289,8 @@ export class PresentClaims {
     }
   }
 
-  private async readNameAgain(filed: string, { whole, choices, head, proof }: Asked): Promise<void> {
+  private async readNameAgain(filed: string, asked: Asked): Promise<void> {
+    const { whole, choices, head, proof, states } = asked;
     const { height } = this.active;
     const name = fromLatin1(filed);
     const queryOf = (form: Form): NameQuery => ({
@@ -259,6 +301,7 @@ export class PresentClaims {
     });
     for (const form of whole) await this.nameAt(queryOf(form), false);
     for (const { form, choice } of choices.values()) await this.claimAt(queryOf(form), choice, false);
+    for (const query of states.values()) await this.outputStates(query, false);
     const heads = async (): Promise<void> =>
       readAtHand(this.rows, (atHand) => void readHeads(atHand, [filed], this.heads(false)));
     if (head) await this.prefer(height, heads, async () => undefined);

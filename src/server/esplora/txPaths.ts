@@ -5,7 +5,8 @@ import { RpcError } from '../../rpc/declare/errors.js';
 import { submitTransaction } from '../../rpc/methods/rawtransactions/sendRawTransaction.js';
 import { placeInBlock, Spenders } from '../../rpc/methods/rawtransactions/txInfoFacts.js';
 import type { FoundTransaction } from '../../rpc/lookup/blockLookup.js';
-import type { OutputFate } from '../../rpc/format/txInfo.js';
+import { isUnspendable } from '../../script/script.js';
+import type { OutputFate } from '../../rpc/format/txInfoOutputs.js';
 import { t } from '../../schema/schema.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
@@ -66,7 +67,7 @@ async function outspends(call: EsploraCall, only?: number): Promise<JsonOut[]> {
   let since = performance.now();
   for (const [n, { script }] of tx.outputs.entries()) {
     if (only !== undefined && n !== only) continue;
-    answers.push(spentAnswer(call, await spenders.of(n, script, block !== NO_HEADER)));
+    answers.push(spentAnswer(call, await spenders.of(n, isUnspendable(script), block !== NO_HEADER)));
     since = await yieldIfDue(since);
   }
   return answers;

@@ -7,13 +7,14 @@ import type { LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
 import type { CoinValue } from '../../../native/binding.js';
 import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../../../primitives/blockLayout.js';
 import { formatOutPoint, type Transaction } from '../../../primitives/transaction.js';
-import { isUnspendable } from '../../../script/script.js';
 import { BlockFileError } from '../../../store/files/blockFiles.js';
+import { OUTPOINT_SIZE_BYTES } from '../../../store/cache/coinTable.js';
 import { undoCoins } from '../../../store/cache/coinRow.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../../util/bytes.js';
-import type { OutputFate } from '../../format/txInfo.js';
+import { isPromise, type MaybePromise } from '../../../util/maybePromise.js';
+import type { OutputFate } from '../../format/txInfoOutputs.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
 /** The coin that an input spends; without a height it is unconfirmed. */
@@ -97,22 +98,30 @@ function inputThatSpends({ inputs }: Transaction, txid: Bytes, n: number): numbe
   return inputs.findIndex(({ prevout }) => prevout.index === n && equalBytes(prevout.hash, txid));
 }
 
+const UNSPENT: Omit<OutputFate, 'state'> = { isSpent: false, spender: null };
+
 /** Finds the transactions that spend outputs of one transaction. */
 export class Spenders {
   private readonly services: RpcServices;
   private readonly txid: Bytes;
+  private readonly outPoint: Buffer;
   /** Transactions read from blocks, by height and offset. */
   private readonly read = new Map<string, Transaction & { readonly id: Bytes }>();
 
   constructor(services: RpcServices, txid: Bytes) {
     this.services = services;
     this.txid = txid;
+    this.outPoint = formatOutPoint({ hash: txid, index: 0 });
   }
 
-  /** Spending data of output `n` with this script. `isConfirmed`: the transaction is in the active chain. */
-  async of(n: number, script: Bytes, isConfirmed: boolean): Promise<Omit<OutputFate, 'state'>> {
+  /**
+   * Spending data of output `n`. `isConfirmed`: the transaction is in the active chain. Synchronous if what is needed is in
+   * memory.
+   */
+  of(n: number, isUnspendable: boolean, isConfirmed: boolean): MaybePromise<Omit<OutputFate, 'state'>> {
     const { mempool, chain } = this.services;
-    const outPoint = formatOutPoint({ hash: this.txid, index: n });
+    const outPoint = this.outPoint;
+    outPoint.writeUInt32LE(n, OUTPOINT_SIZE_BYTES - 4);
     const waiting = mempool.spender(outPoint);
     if (waiting !== null) {
       const tx = mempool.transaction(waiting);
@@ -123,9 +132,15 @@ export class Spenders {
           spender: { txid: waiting, n: input, height: undefined, blockHash: undefined },
         };
     }
-    if (!isConfirmed || isUnspendable(script)) return { isSpent: false, spender: null };
-    if ((await chain.coin(outPoint)) !== null) return { isSpent: false, spender: null };
-    return { isSpent: true, spender: await this.confirmed(n) };
+    if (!isConfirmed || isUnspendable) return UNSPENT;
+    // A lookup that waits needs bytes of its own.
+    const coin = chain.coin(Buffer.from(outPoint));
+    if (!isPromise(coin) && coin !== null) return UNSPENT;
+    return this.later(n, coin);
+  }
+
+  private async later(n: number, coin: MaybePromise<CoinValue | null>): Promise<Omit<OutputFate, 'state'>> {
+    return (await coin) === null ? { isSpent: true, spender: await this.confirmed(n) } : UNSPENT;
   }
 
   private async confirmed(n: number): Promise<OutputFate['spender']> {

@@ -46,10 +46,15 @@ export function readOutputStates(
 ): MaybePromise<(OutputState | null)[]> {
   const fork = rules.normalizationForkHeight;
   const blocks = madeAt < fork ? [fork, madeAt] : [madeAt];
+  // Most outputs of a transaction have the same name.
+  const byName = new Map<string, string[]>();
   const places = outputs.map(({ name, n }) => {
     const point = pointKey(txid, n);
-    const names = filedNames(toLatin1(name));
-    return blocks.flatMap((since) => names.map((filed) => ({ filed, since, point })));
+    const raw = toLatin1(name);
+    let names = byName.get(raw);
+    if (names === undefined) byName.set(raw, (names = filedNames(raw)));
+    const found = names;
+    return blocks.flatMap((since) => found.map((filed) => ({ filed, since, point })));
   });
   const keys = places.flatMap((some) => some.map(({ filed, since, point }) => itemKey(filed, since, point)));
   return readAtHand(rows, (atHand) => {

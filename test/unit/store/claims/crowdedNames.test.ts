@@ -32,6 +32,7 @@ import { CROWDED_ITEMS } from '../../../../src/store/claims/rows/supportRows.js'
 import { prefixEnd } from '../../../../src/store/rows/rows.js';
 import { KeptClaims } from '../../../../src/store/claims/keptClaims.js';
 import { readPresentProof, readProof } from '../../../../src/store/claims/query/proofQueries.js';
+import { readOutputStates, type OutputStatesQuery } from '../../../../src/store/claims/query/outputStates.js';
 import { readPresentStandings, readStandings } from '../../../../src/store/claims/query/standings.js';
 import { equalBytes, hashToHex, toHex, toLatin1 } from '../../../../src/util/bytes.js';
 import { isPromise } from '../../../../src/util/maybePromise.js';
@@ -120,6 +121,10 @@ class Crowd {
   /** Infos of changed names that were read again before anybody asked. */
   readAhead = 0;
   private readonly latest = new Map<string, NameInfo>();
+  private readonly asked: OutputStatesQuery[] = [];
+  private readonly states = new Map<OutputStatesQuery, unknown>();
+  /** States that outlived a block. */
+  known = 0;
 
   constructor(seed: number, rules: TwoLives['rules']) {
     this.two = new TwoLives(seed, rules, { names: NAMES });
@@ -156,8 +161,31 @@ class Crowd {
     const proof = { name, height, tipHeight: () => height };
     expectAlike(await reader.proofAt(proof), await readProof(rows, rules, PROOF_WINDOW, proof));
     const { txid, outputs } = two.blocks[height]!.transactions[0] ?? { txid: Buffer.alloc(32), outputs: [] };
+    await this.compareStates();
     const standings = { height, txid, madeAt: height, outputs };
     expectAlike(await reader.standings(standings), await readStandings(rows, rules, standings));
+  }
+
+  /** The states of outputs of one name are what they would be without a cache, block after block. */
+  private async compareStates(): Promise<void> {
+    const { reader, two } = this;
+    const { height, rows, rules } = two;
+    const { transactions } = two.blocks[height]!;
+    for (const { txid, outputs } of transactions) {
+      const [first] = outputs;
+      const alike = outputs.filter(
+        ({ name, n }, i) => first !== undefined && n === first.n + i && equalBytes(name, first.name),
+      );
+      if (alike.length > 1) this.asked.push({ txid, madeAt: height, outputs: alike });
+    }
+    this.asked.splice(0, this.asked.length - 30);
+    for (const query of this.asked) {
+      const wanted = await readOutputStates(rows, rules, query);
+      const soon = reader.outputStates(query);
+      if (!isPromise(soon)) this.known += Number(soon === this.states.get(query));
+      expectAlike(await soon, wanted);
+      this.states.set(query, await soon);
+    }
   }
 
   /** What the reader keeps from block to block is what is there now. */
@@ -352,6 +380,7 @@ describe('crowded names', () => {
         expect(crowd.supported).toBeGreaterThan(10);
         expect(crowd.outlived).toBeGreaterThan(2);
         expect(crowd.readAhead).toBeGreaterThan(2);
+        expect(crowd.known).toBeGreaterThan(10);
       },
     );
   }

@@ -1,0 +1,67 @@
+/**
+ * What `gettxinfo` says of a transaction of the active chain that does not change while its block is in it: the transaction, its
+ * place in the block, and the coins that it spends. The facts of recent transactions are cached, because finding them reads
+ * the block and its undo data. The cache is limited in size.
+ */
+import { isCoinbase } from '../../../primitives/transaction.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
+import { BoundedMap } from '../../../util/boundedMap.js';
+import { toLatin1, type Bytes } from '../../../util/bytes.js';
+import { findTransaction, type FoundTransaction } from '../../lookup/blockLookup.js';
+import { shownStored, shownTransaction } from '../../format/transaction.js';
+import type { RpcServices } from '../../../interfaces/services.js';
+import { coinsInUndo, placeInBlock, type SpentCoin } from './txInfoFacts.js';
+
+/** Limit of the serialized size of all cached transactions in bytes, and of one. Objects take some five times as much. */
+const MOST_BYTES = 1 << 20;
+const MOST_BYTES_OF_ONE = 1 << 17;
+
+export interface TxFacts {
+  readonly found: FoundTransaction;
+  readonly shown: ReturnType<typeof shownTransaction>;
+  /** Position in its block; undefined for a transaction of the mempool, and if the block is no longer on disk. */
+  readonly position: number | undefined;
+  /** The coins that it spends, in order; null if they are unknown, also for the mempool. */
+  readonly spent: readonly SpentCoin[] | null;
+}
+
+export class KnownTransactions {
+  private readonly known = new BoundedMap<string, TxFacts>(MOST_BYTES);
+
+  /** The facts of a transaction of the mempool or of a block; null if it is not found. */
+  async of(services: RpcServices, txid: Bytes): Promise<TxFacts | null> {
+    // Without the index a transaction is found by its unspent outputs, which blocks change.
+    if (services.txIndex === null) return readFacts(services, txid);
+    const key = toLatin1(txid);
+    const known = this.known.get(key);
+    const isValid = known !== undefined && isPresent(services, known.found.block);
+    if (isValid) return known;
+    const facts = await readFacts(services, txid);
+    if (facts === null) this.known.delete(key);
+    else this.keep(services, key, facts);
+    return facts;
+  }
+
+  private keep(services: RpcServices, key: string, facts: TxFacts): void {
+    const { found, shown, spent } = facts;
+    const isWhole = isPresent(services, found.block) && (spent !== null || isCoinbase(found.tx));
+    if (isWhole && shown.sizeBytes <= MOST_BYTES_OF_ONE) this.known.set(key, facts, shown.sizeBytes);
+    else this.known.delete(key);
+  }
+}
+
+/** Whether the block is in the active chain and on disk. */
+function isPresent({ chain }: RpcServices, block: number): boolean {
+  return block !== NO_HEADER && chain.chain.index.active.contains(block) && chain.hasData(block);
+}
+
+async function readFacts(services: RpcServices, txid: Bytes): Promise<TxFacts | null> {
+  const found = await findTransaction(services, txid, true);
+  if (found === null) return null;
+  const { tx, stored, block } = found;
+  const shown = stored === null ? shownTransaction(tx) : shownStored(stored);
+  if (block === NO_HEADER) return { found, shown, position: undefined, spent: null };
+  const place = await placeInBlock(services, block, txid);
+  const spent = place === null || isCoinbase(tx) ? null : coinsInUndo(services, block, place);
+  return { found, shown, position: place?.position, spent };
+}
