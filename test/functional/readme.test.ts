@@ -21,7 +21,7 @@ describe('README.md', () => {
     hubPort = await freePort();
     mkdirSync(join(home, '.lbcnode'));
     const ports = `rpcport=${await freePort()}\nport=${await freePort()}\nhubport=${hubPort}\nhubudpport=0\n`;
-    writeFileSync(join(home, '.lbcnode', 'lbcnode.conf'), `[regtest]\n${ports}listen=0\n`);
+    writeFileSync(join(home, '.lbcnode', 'lbcnode.conf'), `[regtest]\n${ports}listen=0\nkeypool=5\n`);
     env = {
       ...process.env,
       HOME: home,

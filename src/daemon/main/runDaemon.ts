@@ -1,0 +1,109 @@
+/** `lbcnet start`: the daemon in the foreground. Source: lbry-sdk lbry/extras/cli.py `run_daemon`. */
+import { join } from 'node:path';
+import { loadSqlite } from '../../sqlite/sqliteProvider.js';
+import { failureReason } from '../../util/text/environmentError.js';
+import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
+import type { ComponentName } from '../api/declaration.js';
+import type { StartCommand } from './commandLine.js';
+import { startDaemon } from './daemon.js';
+import { DaemonLog } from './daemonLog.js';
+import { ensureFolder } from './folders.js';
+import { NodeBeside } from './nodeBeside.js';
+import { DaemonSettings } from './settings/daemonSettings.js';
+import { WalletAndLedger } from './walletPart.js';
+
+const LOG_NAME = 'lbcnet.log';
+/** Time limit for a stop before the process exits anyway. Arbitrary: far more than closing files takes. */
+const STOP_TIMEOUT_MS = 60_000;
+
+/** Essential components: if one does not start, the daemon ends, because the operator must fix the problem first. */
+const ESSENTIAL: readonly ComponentName[] = ['database', 'wallet'];
+
+const printError = (text: string): void => void process.stderr.write(`${text}\n`);
+
+function logOf(command: StartCommand, settings: DaemonSettings): Logger {
+  if (command.hasNoLog) return SILENT_LOGGER;
+  const made = ensureFolder(settings.get('data_dir'), 'data_dir');
+  const log = new DaemonLog({
+    path: join(settings.get('data_dir'), LOG_NAME),
+    toConsole: !command.isQuiet,
+    isVerbose: command.isVerbose,
+  });
+  if (made !== null) log.info(made);
+  return log;
+}
+
+/** Resolves to the exit code after the daemon has stopped. Throws `EnvironmentError` if it cannot start. */
+export async function runDaemon(command: StartCommand): Promise<number> {
+  const warnings: string[] = [...command.warnings];
+  let log: Logger | null = null;
+  const warn = (text: string): void => (log === null ? void warnings.push(text) : log.warn(text));
+  const settings = new DaemonSettings({ given: command.given, warn });
+  log = logOf(command, settings);
+  for (const text of warnings) log.warn(text);
+  await loadSqlite(`lbcnet start${command.withNode ? ' --with-node' : ''}`);
+  let isEnding = false;
+  let end: (reason: string) => void = () => undefined;
+  const ended = new Promise<string>((resolve) => {
+    end = (reason) => {
+      isEnding = true;
+      resolve(reason);
+    };
+  });
+  const onSignal = (signal: NodeJS.Signals): void => end(`Signal ${signal}.`);
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  let exitCode = 0;
+  const fail = (reason: string): void => {
+    // Ctrl-C also reaches the node process, which may end first.
+    if (!isEnding) exitCode = 1;
+    end(reason);
+  };
+  let wallet: WalletAndLedger | null = null;
+  let beside: NodeBeside | null = null;
+  try {
+    if (command.withNode)
+      beside = await NodeBeside.start(settings, log, {
+        opened: () => {
+          const ledger = wallet?.services?.ledger;
+          if (ledger && !ledger.hub.isConnected) void ledger.reconnect();
+        },
+        ended: fail,
+      });
+    const more = {
+      ...(beside && { servers: [beside.hub] }),
+      ...(command.initialHeaders !== null && { initialHeaders: command.initialHeaders }),
+    };
+    const daemon = await startDaemon({
+      settings,
+      log,
+      makeWalletPart: (deps) => (wallet = new WalletAndLedger({ ...deps, ...more })),
+      isReflector: command.isReflector,
+      ...(beside && { nodeStatus: () => beside!.status() }),
+      onComponentFailure: (name, error) => {
+        if (!ESSENTIAL.includes(name)) return;
+        if (command.isQuiet || command.hasNoLog) printError(`Error: ${failureReason(error)}`);
+        fail(`Without the component ${name} there is little to do.`);
+      },
+      onStop: () => end('The method stop was called.'),
+    });
+    void daemon.started.then((areAllRunning) => {
+      if (isEnding) return;
+      if (areAllRunning) log.info('All components run.');
+      else log.warn('Not all components run; `status` shows which under component_failures.');
+    });
+    log.info(`Stopping. ${await ended}`);
+    const overdue = setTimeout(() => {
+      log.error('Stopping takes too long; what is left is ended.');
+      process.exit(1);
+    }, STOP_TIMEOUT_MS);
+    await daemon.stop();
+    // The timer also kept the process alive, which ending threads do not.
+    clearTimeout(overdue);
+    return exitCode;
+  } finally {
+    await beside?.stop();
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
+}
