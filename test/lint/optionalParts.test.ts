@@ -13,14 +13,10 @@ function staticImports(path: string): string[] {
   return [...statements].map(([, target]) => target!);
 }
 
-/** Files below `src` and packages that the programs load before they run, and a search index in a file. */
-function loadedAtStart(): Set<string> {
+/** Files below `src` and packages that these files load before they run. */
+function loadedBy(...files: readonly string[]): Set<string> {
   const loaded = new Set<string>();
-  const waiting = readdirSync(join(SRC, 'bin'))
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(SRC, 'bin', name));
-  // Loaded by a start with -claimsearch.
-  waiting.push(join(SRC, 'node', 'services', 'claimSearch.ts'));
+  const waiting = files.map((name) => join(SRC, name));
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (loaded.has(path)) continue;
     loaded.add(path);
@@ -33,11 +29,25 @@ function loadedAtStart(): Set<string> {
 }
 
 it('a start loads neither PostgreSQL search nor a second LevelDB', () => {
-  const loaded = loadedAtStart();
+  const programs = readdirSync(join(SRC, 'bin')).filter((name) => name.endsWith('.ts'));
+  const loaded = loadedBy(
+    ...programs.map((name) => `bin/${name}`),
+    // Loaded by `lbcnet start`, and by a start with -claimsearch.
+    'daemon/main/runDaemon.ts',
+    'node/services/claimSearch.ts',
+  );
   // The walk sees what it should: a module deep in the node, and packages.
   for (const expected of ['store/leveldb/packageLevelDb.ts', 'search/sqlite/searchWorkers.ts', 'fastify'])
     expect(loaded).toContain(expected);
   expect(
     [...loaded].filter((name) => /postgres/i.test(name) || name === 'pg' || name === 'classic-level'),
+  ).toEqual([]);
+});
+
+it('a command of lbcnet does not load the daemon', () => {
+  const loaded = [...loadedBy('bin/lbcnet.ts')];
+  expect(loaded).toContain('daemon/main/callDaemon.ts');
+  expect(
+    loaded.filter((name) => /^(?:fastify|daemon\/(?:ledger|blobs|dht|files|http)\/.*)$/.test(name)),
   ).toEqual([]);
 });
