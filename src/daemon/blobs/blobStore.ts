@@ -18,7 +18,7 @@ import { BlobFiles, stampOf } from './blobFiles.js';
 import { BlobStoring, type RecordedBlob } from './blobStoring.js';
 import type { BlobThreads } from './blobThreads.js';
 import { PARTIAL_SUFFIX, type CipherKey, type CopyTarget, type FileStamp } from './blobWork.js';
-import { BlobParts } from './blobParts.js';
+import { BlobChangedError, BlobParts } from './blobParts.js';
 import { decryptBlob } from './cipher.js';
 import { ChunkTables } from './chunkTables.js';
 import { beginsAsDescriptor } from './descriptorStart.js';
@@ -256,7 +256,14 @@ export class BlobStore {
    */
   async openOnDisk(hash: string, cipher: CipherKey, isFull: boolean): Promise<PlainBlob | null> {
     const parts = await this.openParts(hash);
-    return parts === null ? null : decrypted(parts, cipher, isFull);
+    if (parts === null) return null;
+    try {
+      return await decrypted(parts, cipher, isFull);
+    } catch (error) {
+      // It was quarantined if it is damaged. A changed file is verified again at its next use.
+      if (error instanceof BlobChangedError) return null;
+      throw error;
+    }
   }
 
   /** The same for a blob that is made or kept in memory. A reader keeps it, so the store keeps it no longer. */

@@ -81,9 +81,10 @@ it('reads right chunks of a blob whose other chunks are damaged, and none of tho
   expect(Buffer.from((await folder.store.read(HASH))!)).toEqual(BLOB);
 });
 
-it.each(['read', 'saved'])('a damaged blob is not %s', async (how) => {
+it.each(['read', 'saved', 'opened'])('a blob whose end is damaged is not %s', async (how) => {
   await damage(BLOB.length - 1);
   if (how === 'read') expect(await folder.store.read(HASH)).toBeNull();
+  else if (how === 'opened') expect(await folder.store.openOnDisk(HASH, CIPHER, false)).toBeNull();
   else expect(await saved()).toEqual({ written: null, bytes: Buffer.alloc(0) });
   expect(folder.store.finished.has(HASH)).toBe(false);
 });
