@@ -3,23 +3,23 @@
 // prettier-ignore
 import type { Account, AddressPage, Balance, BlobPage, CollectedClaimPage, Ffmpeg, File, FilePage, FoundClaimPage, ListedAccountPage, ListedTransactionPage, Peer, PeerPage, Status, SupportSumPage, Transaction, Txo, TxoPage, Version, Wallet, WalletPage } from './shapes.js';
 
-/** Parameters and answer of every method. */
+/** Parameters and result of each method. */
 // prettier-ignore
 export interface LbcnetMethods {
-  /** Add an account from a seed, a private key or, to watch only, a public key. */
+  /** Add an account from a seed or a private key, or a watch-only account from a public key. */
   account_add: {
     params: {
       /** name of the account */
       account_name: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** one address of one key instead of chains of them */
+      /** create an account with a single address instead of chains of addresses */
       single_key?: boolean;
-      /** words of the seed: of lbry-sdk, or of BIP39 with a path; or a BIP32 seed in hex with a path */
+      /** seed words of lbry-sdk; or BIP39 words or a BIP32 seed in hex, which both need a path */
       seed?: string;
       /** extended private key */
       private_key?: string;
-      /** extended public key, for an account that can only watch */
+      /** extended public key of a watch-only account */
       public_key?: string;
       /** derivation path from the root of the BIP39 seed or key to the account */
       path?: string;
@@ -31,11 +31,11 @@ export interface LbcnetMethods {
   /** Show the balance of an account. */
   account_balance: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: the default account */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** count only what has at least this many confirmations */
+      /** count only outputs with at least this many confirmations */
       confirmations?: number;
     };
     result: Balance;
@@ -45,9 +45,9 @@ export interface LbcnetMethods {
     params: {
       /** name of the account */
       account_name: string;
-      /** one address of one key instead of chains of them */
+      /** create an account with a single address instead of chains of addresses */
       single_key?: boolean;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: Account;
@@ -55,21 +55,21 @@ export interface LbcnetMethods {
   /** Spend a time-locked output into an account. */
   account_deposit: {
     params: {
-      /** the transaction */
+      /** id of the transaction with the output */
       txid: string;
-      /** its output */
+      /** index of the output in the transaction */
       nout: number;
-      /** the redeem script in hex */
+      /** redeem script of the output in hex */
       redeem_script: string;
-      /** the private key, in wallet import format */
+      /** private key in wallet import format */
       private_key: string;
-      /** account that is paid */
+      /** id of the account that gets the amount; default: the default account */
       to_account?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: Transaction;
@@ -77,19 +77,19 @@ export interface LbcnetMethods {
   /** Pay from one account to another. */
   account_fund: {
     params: {
-      /** account that is paid */
+      /** id of the account that gets the amount; default: the default account */
       to_account?: string;
-      /** account that pays */
+      /** id of the account that pays; default: the default account */
       from_account?: string;
-      /** how much */
+      /** amount to pay; required without `everything` */
       amount?: string;
-      /** all that can be spent; claims stay */
+      /** pay all spendable outputs; claims and supports stay */
       everything?: boolean;
-      /** equal outputs to split the amount into */
+      /** number of equal outputs into which the amount is split */
       outputs?: number;
       /** send the transaction */
       broadcast?: boolean;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: Transaction;
@@ -97,29 +97,29 @@ export interface LbcnetMethods {
   /** List the accounts of a wallet. */
   account_list: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** count only what has at least this many confirmations */
+      /** count only outputs with at least this many confirmations */
       confirmations?: number;
-      /** taken for the sake of older clients; `account_balance` shows the amounts in claims */
+      /** accepted for older clients, without effect; `account_balance` returns the amounts in claims */
       include_claims?: boolean;
-      /** show seeds */
+      /** include the seed words */
       show_seed?: boolean;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
     };
     result: ListedAccountPage;
   };
-  /** Find the longest runs of unused addresses before a used one. */
+  /** Find the longest run of consecutive unused addresses before a used address. */
   account_max_address_gap: {
     params: {
-      /** the account */
+      /** id of the account */
       account_id: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: { max_change_gap: number; max_receiving_gap: number };
@@ -127,27 +127,27 @@ export interface LbcnetMethods {
   /** Remove an account from the wallet. */
   account_remove: {
     params: {
-      /** the account */
+      /** id of the account */
       account_id: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: Account;
   };
-  /** Send the same amount to each address, from one account. */
+  /** Send the same amount from one account to each address. */
   account_send: {
     params: {
-      /** how much to send */
+      /** amount to send */
       amount: string;
-      /** where to, each the whole amount */
+      /** addresses to pay; each gets the whole amount */
       addresses: string | readonly string[];
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account that pays; default: all accounts of the wallet pay, and the default account gets the change */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: Transaction;
@@ -155,33 +155,33 @@ export interface LbcnetMethods {
   /** Change the settings of an account. */
   account_set: {
     params: {
-      /** the account */
+      /** id of the account */
       account_id: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
       /** make it the default account */
       default?: boolean;
-      /** new name */
+      /** new name of the account */
       new_name?: string;
-      /** unused change addresses ahead */
+      /** number of unused change addresses that are kept ahead */
       change_gap?: number;
-      /** uses of a change address */
+      /** maximum number of transactions per change address */
       change_max_uses?: number;
-      /** unused receiving addresses ahead */
+      /** number of unused receiving addresses that are kept ahead */
       receiving_gap?: number;
-      /** uses of a receiving address */
+      /** maximum number of transactions per receiving address */
       receiving_max_uses?: number;
     };
     result: Account;
   };
-  /** Tell whether an address is of the wallet. */
+  /** Check whether an address belongs to an account. */
   address_is_mine: {
     params: {
       /** the address */
       address: string;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: the default account */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: boolean;
@@ -189,25 +189,25 @@ export interface LbcnetMethods {
   /** List addresses. */
   address_list: {
     params: {
-      /** only this one */
+      /** return only this address */
       address?: string;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
     };
     result: AddressPage;
   };
-  /** Show an address without any payment. */
+  /** Return a receiving address that has not received a payment yet. */
   address_unused: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: the default account */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: string;
@@ -229,7 +229,7 @@ export interface LbcnetMethods {
     params: Record<string, never>;
     result: null;
   };
-  /** Delete a blob, or a stream by the hash of its descriptor. */
+  /** Delete a blob, or a stream if the hash is that of its descriptor. */
   blob_delete: {
     params: {
       /** hash of the blob */
@@ -242,7 +242,7 @@ export interface LbcnetMethods {
     params: {
       /** hash of the blob */
       blob_hash: string;
-      /** seconds until it fails; default: the setting blob_download_timeout */
+      /** seconds until the call fails; default: the setting blob_download_timeout */
       timeout?: number;
       /** return the blob, which must be UTF-8 text */
       read?: boolean;
@@ -252,19 +252,19 @@ export interface LbcnetMethods {
   /** List hashes of blobs: all stored blobs, or the descriptor and the data blobs of one stream. */
   blob_list: {
     params: {
-      /** URL of a claim: blobs of its stream */
+      /** URL of a claim: list the blobs of its stream */
       uri?: string;
-      /** hash of a stream: its blobs */
+      /** hash of a stream: list its blobs */
       stream_hash?: string;
-      /** hash of a stream descriptor: blobs of its stream */
+      /** hash of a stream descriptor: list the blobs of its stream */
       sd_hash?: string;
       /** only missing blobs */
       needed?: boolean;
       /** only stored blobs */
       finished?: boolean;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
     };
     result: BlobPage;
@@ -274,20 +274,20 @@ export interface LbcnetMethods {
     params: {
       /** hashes of the blobs */
       blob_hashes: string | readonly string[];
-      /** HOST or HOST:PORT of the reflector; default: one of the setting reflector_servers */
+      /** HOST or HOST:PORT of the reflector; default: a server of the setting reflector_servers */
       reflector_server?: string;
     };
     result: string[];
   };
-  /** Send all stored blobs to one of the reflectors of the setting reflector_servers. */
+  /** Send all stored blobs to a server of the setting reflector_servers. */
   blob_reflect_all: {
     params: Record<string, never>;
     result: boolean;
   };
-  /** Write the blobs of published files that are made on demand (keep_blobs: false). */
+  /** Write the blobs of published files to disk, if they exist only on demand (setting keep_blobs: false). */
   blob_restore: {
     params: {
-      /** only of this stream */
+      /** hash of a stream descriptor: write only the blobs of this stream */
       sd_hash?: string;
     };
     result: { streams: number; blobs: number; bytes: number; changed: string[] };
@@ -295,19 +295,19 @@ export interface LbcnetMethods {
   /** Abandon a channel. */
   channel_abandon: {
     params: {
-      /** the claim */
+      /** id of the claim */
       claim_id?: string;
-      /** transaction of the claim, with `nout` in place of `claim_id` */
+      /** id of the transaction with the output; needs `nout` and replaces `claim_id` */
       txid?: string;
-      /** output of `txid` */
+      /** index of the output in the transaction `txid` */
       nout?: number;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account to search for the claim or support; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: Transaction;
@@ -317,21 +317,21 @@ export interface LbcnetMethods {
     params: {
       /** name of the channel, which begins with @ */
       name: string;
-      /** amount that the claim holds */
+      /** amount to stake in the claim */
       bid: string;
-      /** make it even though you have one of that name */
+      /** create the claim even if the wallet has a claim with this name */
       allow_duplicate_name?: boolean;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account that gets the new output; default: the default account */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** address that the claim is at; otherwise a new one of the account */
+      /** address that gets the claim; default: a new address of the account */
       claim_address?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
       /** title */
       title?: string;
@@ -339,43 +339,43 @@ export interface LbcnetMethods {
       description?: string;
       /** tags */
       tags?: string | readonly string[];
-      /** languages as RFC 5646 has them (`en`, `pt-BR`) */
+      /** language tags of RFC 5646 (`en`, `pt-BR`) */
       languages?: string | readonly string[];
-      /** places: objects or texts `country:state:city:code:latitude:longitude`, one or a list */
+      /** locations: one or a list; each is an object or a text `country:state:city:code:latitude:longitude` */
       locations?: unknown;
-      /** URL of a picture */
+      /** URL of the thumbnail image */
       thumbnail_url?: string;
-      /** mail address */
+      /** e-mail address */
       email?: string;
-      /** URL of a web site */
+      /** URL of the web site */
       website_url?: string;
-      /** claim ids that the channel shows */
+      /** ids of the claims that the channel features */
       featured?: string | readonly string[];
-      /** URL of a cover picture */
+      /** URL of the cover image */
       cover_url?: string;
     };
     result: Transaction;
   };
-  /** Export the key of a channel. */
+  /** Export the signing key of a channel. */
   channel_export: {
     params: {
-      /** the channel */
+      /** id of the channel */
       channel_id?: string;
       /** name of the channel */
       channel_name?: string;
-      /** accounts in which to look for it */
+      /** ids of the accounts to search for the channel; default: all accounts */
       account_id?: string | readonly string[];
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: string;
   };
-  /** Import the key of a channel. */
+  /** Import the signing key of a channel. */
   channel_import: {
     params: {
-      /** what was exported */
+      /** text that channel_export returned */
       channel_data: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: string;
@@ -383,73 +383,73 @@ export interface LbcnetMethods {
   /** List your channels. */
   channel_list: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
-      /** show claims as the claim index has them */
+      /** include the data of each claim from the claim index */
       resolve?: boolean;
-      /** order: name, height, amount or none */
+      /** order: height (default, newest first), name, amount (smallest first) or none */
       order_by?: string;
-      /** leave out how many there are */
+      /** do not return the total numbers of items and pages */
       no_totals?: boolean;
-      /** add the tips that were received for each claim */
+      /** include the sum of the tips received for each claim */
       include_received_tips?: boolean;
-      /** types: stream, channel, support, purchase, collection, repost, other */
+      /** only outputs of these types: stream, channel, support, purchase, collection, repost, other */
       type?: string | readonly string[];
-      /** of these transactions */
+      /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** of these claims */
+      /** only outputs of the claims with these ids */
       claim_id?: string | readonly string[];
-      /** of these names */
+      /** only claims and supports with these names */
       name?: string | readonly string[];
-      /** signed by these channels */
+      /** only claims that the channels with these ids signed */
       channel_id?: string | readonly string[];
-      /** not signed by these channels */
+      /** omit claims that the channels with these ids signed */
       not_channel_id?: string | readonly string[];
-      /** reposts of these claims */
+      /** only reposts of the claims with these ids */
       reposted_claim_id?: string | readonly string[];
-      /** those that are spent too, or only those */
+      /** only spent outputs; without it, lists of claims and supports contain only unspent outputs */
       is_spent?: boolean;
-      /** only those that are not spent */
+      /** only outputs that are neither spent nor reserved for a transaction */
       is_not_spent?: boolean;
-      /** claims with a source */
+      /** only claims with a source */
       has_source?: boolean;
-      /** claims without a source */
+      /** only claims without a source */
       has_no_source?: boolean;
-      /** those that an account of the wallet paid or was paid by */
+      /** only outputs that pay to one of the accounts or were funded by one of them */
       is_my_input_or_output?: boolean;
-      /** those that pay to an account of the wallet */
+      /** only outputs that pay to one of the accounts (default) */
       is_my_output?: boolean;
-      /** those that pay to others */
+      /** only outputs that pay to others */
       is_not_my_output?: boolean;
-      /** those that an account of the wallet paid */
+      /** only outputs that one of the accounts funded */
       is_my_input?: boolean;
-      /** those that others paid */
+      /** only outputs that others funded */
       is_not_my_input?: boolean;
-      /** leave out payments from the wallet to itself */
+      /** omit plain payments from the accounts to themselves, for example change */
       exclude_internal_transfers?: boolean;
     };
     result: TxoPage;
   };
-  /** Sign data with the key of a channel. */
+  /** Sign data with the signing key of a channel. */
   channel_sign: {
     params: {
       /** name of the channel that signs */
       channel_name?: string;
-      /** channel that signs */
+      /** id of the channel that signs */
       channel_id?: string;
-      /** the data in hex */
+      /** data to sign, in hex; required */
       hexdata?: string;
-      /** what is signed with it; otherwise the time */
+      /** text that is signed together with the data; default: the current Unix time */
       salt?: string;
-      /** accounts in which to look for the channel that signs */
+      /** ids of the accounts to search for the channel that signs; default: all accounts */
       channel_account_id?: string | readonly string[];
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: { signature: string; signing_ts: string; salt: string };
@@ -457,25 +457,25 @@ export interface LbcnetMethods {
   /** Update a channel. */
   channel_update: {
     params: {
-      /** the claim */
+      /** id of the claim */
       claim_id: string;
-      /** amount that the claim holds */
+      /** amount to stake in the claim; default: the present amount */
       bid?: string;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account to search for the claim or support; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** address that the claim is at; otherwise a new one of the account */
+      /** address that gets the claim; default: the present address of the claim */
       claim_address?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** sign with a new key from now on, which makes older signatures invalid */
+      /** replace the signing key with a new key, which invalidates all earlier signatures of the channel */
       new_signing_key?: boolean;
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
-      /** remove all values that are not given */
+      /** first remove all values, except the source of a stream and the key of a channel */
       replace?: boolean;
       /** title */
       title?: string;
@@ -483,27 +483,27 @@ export interface LbcnetMethods {
       description?: string;
       /** tags */
       tags?: string | readonly string[];
-      /** languages as RFC 5646 has them (`en`, `pt-BR`) */
+      /** language tags of RFC 5646 (`en`, `pt-BR`) */
       languages?: string | readonly string[];
-      /** places: objects or texts `country:state:city:code:latitude:longitude`, one or a list */
+      /** locations: one or a list; each is an object or a text `country:state:city:code:latitude:longitude` */
       locations?: unknown;
-      /** URL of a picture */
+      /** URL of the thumbnail image */
       thumbnail_url?: string;
-      /** mail address */
+      /** e-mail address */
       email?: string;
-      /** URL of a web site */
+      /** URL of the web site */
       website_url?: string;
-      /** claim ids that the channel shows */
+      /** ids of the claims that the channel features */
       featured?: string | readonly string[];
-      /** URL of a cover picture */
+      /** URL of the cover image */
       cover_url?: string;
-      /** drop all featured claims first */
+      /** first remove all featured claims */
       clear_featured?: boolean;
-      /** drop all tags first */
+      /** first remove all tags */
       clear_tags?: boolean;
-      /** drop all languages first */
+      /** first remove all languages */
       clear_languages?: boolean;
-      /** drop all places first */
+      /** first remove all locations */
       clear_locations?: boolean;
     };
     result: Transaction;
@@ -511,181 +511,181 @@ export interface LbcnetMethods {
   /** List your claims. */
   claim_list: {
     params: {
-      /** types: stream, channel, repost, collection */
+      /** only claims of these types: stream, channel, repost, collection */
       claim_type?: string | readonly string[];
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
-      /** show claims as the claim index has them */
+      /** include the data of each claim from the claim index */
       resolve?: boolean;
-      /** order: name, height, amount or none */
+      /** order: height (default, newest first), name, amount (smallest first) or none */
       order_by?: string;
-      /** leave out how many there are */
+      /** do not return the total numbers of items and pages */
       no_totals?: boolean;
-      /** add the tips that were received for each claim */
+      /** include the sum of the tips received for each claim */
       include_received_tips?: boolean;
-      /** types: stream, channel, support, purchase, collection, repost, other */
+      /** only outputs of these types: stream, channel, support, purchase, collection, repost, other */
       type?: string | readonly string[];
-      /** of these transactions */
+      /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** of these claims */
+      /** only outputs of the claims with these ids */
       claim_id?: string | readonly string[];
-      /** of these names */
+      /** only claims and supports with these names */
       name?: string | readonly string[];
-      /** signed by these channels */
+      /** only claims that the channels with these ids signed */
       channel_id?: string | readonly string[];
-      /** not signed by these channels */
+      /** omit claims that the channels with these ids signed */
       not_channel_id?: string | readonly string[];
-      /** reposts of these claims */
+      /** only reposts of the claims with these ids */
       reposted_claim_id?: string | readonly string[];
-      /** those that are spent too, or only those */
+      /** only spent outputs; without it, lists of claims and supports contain only unspent outputs */
       is_spent?: boolean;
-      /** only those that are not spent */
+      /** only outputs that are neither spent nor reserved for a transaction */
       is_not_spent?: boolean;
-      /** claims with a source */
+      /** only claims with a source */
       has_source?: boolean;
-      /** claims without a source */
+      /** only claims without a source */
       has_no_source?: boolean;
-      /** those that an account of the wallet paid or was paid by */
+      /** only outputs that pay to one of the accounts or were funded by one of them */
       is_my_input_or_output?: boolean;
-      /** those that pay to an account of the wallet */
+      /** only outputs that pay to one of the accounts (default) */
       is_my_output?: boolean;
-      /** those that pay to others */
+      /** only outputs that pay to others */
       is_not_my_output?: boolean;
-      /** those that an account of the wallet paid */
+      /** only outputs that one of the accounts funded */
       is_my_input?: boolean;
-      /** those that others paid */
+      /** only outputs that others funded */
       is_not_my_input?: boolean;
-      /** leave out payments from the wallet to itself */
+      /** omit plain payments from the accounts to themselves, for example change */
       exclude_internal_transfers?: boolean;
     };
     result: TxoPage;
   };
-  /** Search the claims of all. */
+  /** Search all claims of the network. */
   claim_search: {
     params: {
       /** name of the claim */
       name?: string;
-      /** words to look for */
+      /** words to search for */
       text?: string;
-      /** claim id or its beginning */
+      /** id of the claim, or the beginning of the id */
       claim_id?: string;
-      /** claim ids */
+      /** only claims with these ids */
       claim_ids?: string | readonly string[];
-      /** transaction of the claim */
+      /** id of the transaction of the claim */
       txid?: string;
-      /** output of the claim */
+      /** index of the claim output in its transaction */
       nout?: string;
-      /** URL of the channel that signed */
+      /** URL of the channel that signed the claim */
       channel?: string;
-      /** channels that signed, any of them */
+      /** only claims that one of the channels with these ids signed */
       channel_ids?: string | readonly string[];
-      /** channels that did not sign */
+      /** omit claims that the channels with these ids signed */
       not_channel_ids?: string | readonly string[];
       /** only signed claims */
       has_channel_signature?: boolean;
-      /** only claims with a valid signature or none */
+      /** only claims with a valid signature or without a signature */
       valid_channel_signature?: boolean;
-      /** only claims with an invalid signature or none */
+      /** only claims with an invalid signature or without a signature */
       invalid_channel_signature?: boolean;
-      /** most claims of one channel: on all pages together, by hubs of the reference on each page */
+      /** maximum number of claims per channel in the whole result; hubs of the reference (lbryio/hub) count per page */
       limit_claims_per_channel?: number;
-      /** only claims that own their names */
+      /** only claims that control their names */
       is_controlling?: boolean;
-      /** address of the key of a channel */
+      /** address of the public key of the channel */
       public_key_id?: string;
-      /** block of its last update */
+      /** height of the last update of the claim */
       height?: number | string | readonly (number | string)[];
-      /** time of its last update */
+      /** block time of the last update of the claim */
       timestamp?: number | string | readonly (number | string)[];
-      /** block in which it was made */
+      /** height at which the claim was created */
       creation_height?: number | string | readonly (number | string)[];
-      /** time at which it was made */
+      /** block time at which the claim was created */
       creation_timestamp?: number | string | readonly (number | string)[];
-      /** block from which it counts */
+      /** height at which the claim becomes active */
       activation_height?: number | string | readonly (number | string)[];
-      /** block in which it expires */
+      /** height at which the claim expires */
       expiration_height?: number | string | readonly (number | string)[];
-      /** time at which it was released */
+      /** release time (seconds since 1970) */
       release_time?: number | string | readonly (number | string)[];
       /** amount of the claim in dewies */
       amount?: number | string | readonly (number | string)[];
-      /** amount of its supports in dewies */
+      /** amount of the supports in dewies */
       support_amount?: number | string | readonly (number | string)[];
-      /** amount of claim and supports in dewies */
+      /** amount of the claim and its supports in dewies */
       effective_amount?: number | string | readonly (number | string)[];
-      /** how it is trending */
+      /** trending score */
       trending_score?: number | string | readonly (number | string)[];
-      /** the same as `trending_score`; deprecated */
+      /** same as `trending_score`; deprecated */
       trending_group?: number | string | readonly (number | string)[];
-      /** the same as `trending_score`; deprecated */
+      /** same as `trending_score`; deprecated */
       trending_mixed?: number | string | readonly (number | string)[];
-      /** the same as `trending_score`; deprecated */
+      /** same as `trending_score`; deprecated */
       trending_local?: number | string | readonly (number | string)[];
-      /** the same as `trending_score`; deprecated */
+      /** same as `trending_score`; deprecated */
       trending_global?: number | string | readonly (number | string)[];
-      /** reposts of this claim */
+      /** only reposts of the claim with this id */
       reposted_claim_id?: string;
-      /** how often it was reposted */
+      /** number of reposts of the claim */
       reposted?: number | string | readonly (number | string)[];
-      /** stream, channel, repost or collection */
+      /** only claims of these types: stream, channel, repost, collection */
       claim_type?: string | readonly string[];
-      /** video, audio, image, document, binary or model */
+      /** only streams of these types: video, audio, image, document, binary, model */
       stream_types?: string | readonly string[];
-      /** media types such as `video/mp4` */
+      /** only streams of these media types, such as `video/mp4` */
       media_types?: string | readonly string[];
       /** currency of the price: LBC, BTC or USD */
       fee_currency?: string | readonly string[];
-      /** the price */
+      /** price in the currency fee_currency */
       fee_amount?: number | string | readonly (number | string)[];
-      /** duration in seconds */
+      /** duration of the video or audio in seconds */
       duration?: number | string | readonly (number | string)[];
-      /** with any of these tags */
+      /** only claims with any of these tags */
       any_tags?: string | readonly string[];
-      /** with all of these tags */
+      /** only claims with all of these tags */
       all_tags?: string | readonly string[];
-      /** with none of these tags */
+      /** omit claims with any of these tags */
       not_tags?: string | readonly string[];
-      /** with any of these languages */
+      /** only claims with any of these languages */
       any_languages?: string | readonly string[];
-      /** with all of these languages */
+      /** only claims with all of these languages */
       all_languages?: string | readonly string[];
-      /** with none of these languages */
+      /** omit claims with any of these languages */
       not_languages?: string | readonly string[];
-      /** in any of these places (country:state:city:code); hubs of the reference pass it over */
+      /** only claims with any of these locations (country:state:city:code); hubs of the reference (lbryio/hub) ignore this filter */
       any_locations?: string | readonly string[];
-      /** in all of these places; passed over likewise */
+      /** only claims with all of these locations; hubs of the reference ignore this filter */
       all_locations?: string | readonly string[];
-      /** in none of these places; passed over likewise */
+      /** omit claims with any of these locations; hubs of the reference ignore this filter */
       not_locations?: string | readonly string[];
-      /** order, descending, or ascending after `^`: name, height, release_time, publish_time, amount, effective_amount, support_amount, trending_score, activation_height */
+      /** fields to sort by, descending, or ascending with the prefix `^`: name, height, release_time, publish_time, amount, effective_amount, support_amount, trending_score, activation_height */
       order_by?: string | readonly string[];
-      /** leave out how many there are */
+      /** do not return the total numbers of items and pages */
       no_totals?: boolean;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page, at most 50; default: 20 */
       page_size?: number;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** add the purchase where the claim was bought */
+      /** include the receipt of each claim that the wallet has bought */
       include_purchase_receipt?: boolean;
-      /** add whether the claim is yours */
+      /** include whether the wallet owns the claim */
       include_is_my_output?: boolean;
-      /** of a claim and its reposts only the oldest */
+      /** of a claim and its reposts, return only the oldest */
       remove_duplicates?: boolean;
-      /** claims with a source */
+      /** only claims with a source */
       has_source?: boolean;
-      /** claims without a source */
+      /** only claims without a source */
       has_no_source?: boolean;
-      /** hash of the stream descriptor or its beginning */
+      /** hash of the stream descriptor, or the beginning of the hash */
       sd_hash?: string;
-      /** taken for the sake of older clients; claims are asked for at the hub */
+      /** accepted for older clients, without effect */
       new_sdk_server?: string;
       [name: string]: unknown;
     };
@@ -694,19 +694,19 @@ export interface LbcnetMethods {
   /** Abandon a collection. */
   collection_abandon: {
     params: {
-      /** the claim */
+      /** id of the claim */
       claim_id?: string;
-      /** transaction of the claim, with `nout` in place of `claim_id` */
+      /** id of the transaction with the output; needs `nout` and replaces `claim_id` */
       txid?: string;
-      /** output of `txid` */
+      /** index of the output in the transaction `txid` */
       nout?: number;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account to search for the claim or support; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: Transaction;
@@ -716,29 +716,29 @@ export interface LbcnetMethods {
     params: {
       /** name of the claim */
       name: string;
-      /** amount that the claim holds */
+      /** amount to stake in the claim */
       bid: string;
-      /** claim ids in the collection */
+      /** ids of the claims in the collection */
       claims: string | readonly string[];
-      /** make it even though you have one of that name */
+      /** create the claim even if the wallet has a claim with this name */
       allow_duplicate_name?: boolean;
-      /** channel that signs */
+      /** id of the channel that signs */
       channel_id?: string;
       /** name of the channel that signs */
       channel_name?: string;
-      /** accounts in which to look for the channel that signs */
+      /** ids of the accounts to search for the channel that signs; default: all accounts */
       channel_account_id?: string | readonly string[];
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account that gets the new output; default: the default account */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** address that the claim is at; otherwise a new one of the account */
+      /** address that gets the claim; default: a new address of the account */
       claim_address?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
       /** title */
       title?: string;
@@ -746,13 +746,13 @@ export interface LbcnetMethods {
       description?: string;
       /** tags */
       tags?: string | readonly string[];
-      /** languages as RFC 5646 has them (`en`, `pt-BR`) */
+      /** language tags of RFC 5646 (`en`, `pt-BR`) */
       languages?: string | readonly string[];
-      /** places: objects or texts `country:state:city:code:latitude:longitude`, one or a list */
+      /** locations: one or a list; each is an object or a text `country:state:city:code:latitude:longitude` */
       locations?: unknown;
-      /** URL of a picture */
+      /** URL of the thumbnail image */
       thumbnail_url?: string;
-      /** drop all languages first */
+      /** first remove all languages */
       clear_languages?: boolean;
     };
     result: Transaction;
@@ -760,33 +760,33 @@ export interface LbcnetMethods {
   /** List your collections. */
   collection_list: {
     params: {
-      /** add so many claims of each collection */
+      /** include this many claims of each collection from the claim index */
       resolve_claims?: number;
-      /** show claims as the claim index has them */
+      /** include the data of each claim from the claim index */
       resolve?: boolean;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
     };
     result: TxoPage;
   };
-  /** Resolve the claims in a collection. */
+  /** Return the claims of a collection from the claim index. */
   collection_resolve: {
     params: {
-      /** the collection */
+      /** id of the collection; either claim_id or url is required */
       claim_id?: string;
       /** URL of the collection */
       url?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page, at most 50 */
       page_size?: number;
     };
     result: CollectedClaimPage;
@@ -794,35 +794,35 @@ export interface LbcnetMethods {
   /** Update a collection. */
   collection_update: {
     params: {
-      /** the claim */
+      /** id of the claim */
       claim_id: string;
-      /** amount that the claim holds */
+      /** amount to stake in the claim; default: the present amount */
       bid?: string;
-      /** channel that signs */
+      /** id of the channel that signs */
       channel_id?: string;
       /** name of the channel that signs */
       channel_name?: string;
-      /** accounts in which to look for the channel that signs */
+      /** ids of the accounts to search for the channel that signs; default: all accounts */
       channel_account_id?: string | readonly string[];
-      /** no longer signed by a channel */
+      /** remove the signature of the channel */
       clear_channel?: boolean;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account to search for the claim or support; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** address that the claim is at; otherwise a new one of the account */
+      /** address that gets the claim; default: the present address of the claim */
       claim_address?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
-      /** remove all values that are not given */
+      /** first remove all values, except the source of a stream and the key of a channel */
       replace?: boolean;
-      /** claim ids in the collection */
+      /** ids of the claims in the collection */
       claims?: string | readonly string[];
-      /** drop all claims first */
+      /** first remove all claims */
       clear_claims?: boolean;
       /** title */
       title?: string;
@@ -830,24 +830,24 @@ export interface LbcnetMethods {
       description?: string;
       /** tags */
       tags?: string | readonly string[];
-      /** languages as RFC 5646 has them (`en`, `pt-BR`) */
+      /** language tags of RFC 5646 (`en`, `pt-BR`) */
       languages?: string | readonly string[];
-      /** places: objects or texts `country:state:city:code:latitude:longitude`, one or a list */
+      /** locations: one or a list; each is an object or a text `country:state:city:code:latitude:longitude` */
       locations?: unknown;
-      /** URL of a picture */
+      /** URL of the thumbnail image */
       thumbnail_url?: string;
-      /** URL of a cover picture */
+      /** URL of the cover image */
       cover_url?: string;
-      /** drop all tags first */
+      /** first remove all tags */
       clear_tags?: boolean;
-      /** drop all languages first */
+      /** first remove all languages */
       clear_languages?: boolean;
-      /** drop all places first */
+      /** first remove all locations */
       clear_locations?: boolean;
     };
     result: Transaction;
   };
-  /** Look for ffmpeg. */
+  /** Search for ffmpeg and ffprobe. */
   ffmpeg_find: {
     params: Record<string, never>;
     result: Ffmpeg;
@@ -855,9 +855,9 @@ export interface LbcnetMethods {
   /** Delete files. */
   file_delete: {
     params: {
-      /** delete the saved file too; for a published file this is the original file */
+      /** also delete the saved file; for a published file this is the original file */
       delete_from_download_dir?: boolean;
-      /** delete all that match where there are several */
+      /** delete all matching files, even if there are several */
       delete_all?: boolean;
       /** hash of the stream descriptor */
       sd_hash?: string;
@@ -867,35 +867,35 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** its claim, or one of several */
+      /** id of the claim, or a list of ids */
       claim_id?: string | readonly string[];
-      /** transaction of its claim */
+      /** id of the transaction of the claim */
       txid?: string;
-      /** output of its claim */
+      /** index of the claim output in its transaction */
       nout?: number;
-      /** name of its claim */
+      /** name of the claim */
       claim_name?: string;
-      /** channel of its claim */
+      /** id of the channel that signed the claim, or a list of ids */
       channel_claim_id?: string | readonly string[];
-      /** name of the channel of its claim */
+      /** name of the channel that signed the claim */
       channel_name?: string;
     };
     result: boolean;
   };
-  /** List the files that were published, downloaded or played. */
+  /** List published, downloaded and played files. */
   file_list: {
     params: {
       /** field to sort by: one of the filters */
       sort?: string;
-      /** in descending order */
+      /** sort in descending order */
       reverse?: boolean;
-      /** how filters compare: eq, ne, g, ge, l or le */
+      /** comparison of the filters: eq (default), ne, g, ge, l or le */
       comparison?: string;
-      /** the wallet whose purchases are shown; default: the default wallet */
+      /** id of the wallet whose purchases are returned; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
       /** hash of the stream descriptor */
       sd_hash?: string;
@@ -905,41 +905,41 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** its claim, or one of several */
+      /** id of the claim, or a list of ids */
       claim_id?: string | readonly string[];
-      /** transaction of its claim */
+      /** id of the transaction of the claim */
       txid?: string;
-      /** output of its claim */
+      /** index of the claim output in its transaction */
       nout?: number;
-      /** name of its claim */
+      /** name of the claim */
       claim_name?: string;
-      /** channel of its claim */
+      /** id of the channel that signed the claim, or a list of ids */
       channel_claim_id?: string | readonly string[];
-      /** name of the channel of its claim */
+      /** name of the channel that signed the claim */
       channel_name?: string;
-      /** when it was added (Unix time in seconds) */
+      /** time at which the file was added (Unix time in seconds) */
       added_on?: number;
-      /** height of its claim, below 1 while that is in no block */
+      /** height of the claim; below 1 while the claim is unconfirmed */
       claim_height?: number;
-      /** outpoint of its claim, or one of several */
+      /** outpoint (TXID:NOUT) of the claim, or a list of outpoints */
       outpoint?: string | readonly string[];
-      /** data blobs of the stream */
+      /** number of data blobs of the stream */
       blobs_in_stream?: number;
       /** path of the saved file */
       download_path?: string;
-      /** data blobs that are missing */
+      /** number of missing data blobs */
       blobs_remaining?: number;
-      /** whether it is being sent to a reflector */
+      /** whether the stream is being sent to a reflector */
       uploading_to_reflector?: boolean;
-      /** whether a reflector has it */
+      /** whether a reflector has the stream */
       is_fully_reflected?: boolean;
-      /** running, finished or stopped */
+      /** status: running, finished or stopped */
       status?: string;
       /** whether the saved file is complete */
       completed?: boolean;
-      /** whether its blobs are kept when disk space runs short */
+      /** whether the blobs are kept when disk space runs short */
       is_pinned?: boolean;
-      /** accepted from older clients; it changes nothing */
+      /** accepted for older clients, without effect */
       full_status?: boolean;
     };
     result: FilePage;
@@ -955,24 +955,24 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** its claim, or one of several */
+      /** id of the claim, or a list of ids */
       claim_id?: string | readonly string[];
-      /** transaction of its claim */
+      /** id of the transaction of the claim */
       txid?: string;
-      /** output of its claim */
+      /** index of the claim output in its transaction */
       nout?: number;
-      /** name of its claim */
+      /** name of the claim */
       claim_name?: string;
-      /** channel of its claim */
+      /** id of the channel that signed the claim, or a list of ids */
       channel_claim_id?: string | readonly string[];
-      /** name of the channel of its claim */
+      /** name of the channel that signed the claim */
       channel_name?: string;
-      /** claim ids of channels: all their files, later ones too */
+      /** ids of channels whose present and future files are meant */
       channel_id?: string | readonly string[];
     };
     result: { streams: string[]; channels: string[] };
   };
-  /** Rebuild rows of streams and files from the blobs, and look their claims up at the hub. */
+  /** Rebuild the database rows of streams and files from stored blobs, and find their claims at the hub. */
   file_rebuild: {
     params: Record<string, never>;
     result: { streams: number; files: number; claims: number; without_claim: string[]; unreadable: string[]; blobs_of_no_stream: number };
@@ -988,11 +988,11 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** HOST or HOST:PORT of the reflector; default: one of the setting reflector_servers */
+      /** HOST or HOST:PORT of the reflector; default: a server of the setting reflector_servers */
       reflector?: string;
-      /** another name of reflector */
+      /** another name of the parameter reflector */
       server?: string;
-      /** port of the reflector, if reflector does not have one; default: 5566 */
+      /** port of the reflector, if reflector contains none; default: 5566 */
       port?: number;
     };
     result: string[];
@@ -1010,17 +1010,17 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** its claim, or one of several */
+      /** id of the claim, or a list of ids */
       claim_id?: string | readonly string[];
-      /** transaction of its claim */
+      /** id of the transaction of the claim */
       txid?: string;
-      /** output of its claim */
+      /** index of the claim output in its transaction */
       nout?: number;
-      /** name of its claim */
+      /** name of the claim */
       claim_name?: string;
-      /** channel of its claim */
+      /** id of the channel that signed the claim, or a list of ids */
       channel_claim_id?: string | readonly string[];
-      /** name of the channel of its claim */
+      /** name of the channel that signed the claim */
       channel_name?: string;
     };
     result: File | boolean;
@@ -1038,22 +1038,22 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** its claim, or one of several */
+      /** id of the claim, or a list of ids */
       claim_id?: string | readonly string[];
-      /** transaction of its claim */
+      /** id of the transaction of the claim */
       txid?: string;
-      /** output of its claim */
+      /** index of the claim output in its transaction */
       nout?: number;
-      /** name of its claim */
+      /** name of the claim */
       claim_name?: string;
-      /** channel of its claim */
+      /** id of the channel that signed the claim, or a list of ids */
       channel_claim_id?: string | readonly string[];
-      /** name of the channel of its claim */
+      /** name of the channel that signed the claim */
       channel_name?: string;
     };
     result: string;
   };
-  /** Let blobs of files be deleted when disk space runs short. */
+  /** Allow blobs of files to be deleted when disk space runs short. */
   file_unpin: {
     params: {
       /** hash of the stream descriptor */
@@ -1064,19 +1064,19 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** its claim, or one of several */
+      /** id of the claim, or a list of ids */
       claim_id?: string | readonly string[];
-      /** transaction of its claim */
+      /** id of the transaction of the claim */
       txid?: string;
-      /** output of its claim */
+      /** index of the claim output in its transaction */
       nout?: number;
-      /** name of its claim */
+      /** name of the claim */
       claim_name?: string;
-      /** channel of its claim */
+      /** id of the channel that signed the claim, or a list of ids */
       channel_claim_id?: string | readonly string[];
-      /** name of the channel of its claim */
+      /** name of the channel that signed the claim */
       channel_name?: string;
-      /** claim ids of channels: all their files, later ones too */
+      /** ids of channels whose present and future files are meant */
       channel_id?: string | readonly string[];
     };
     result: { streams: string[]; channels: string[] };
@@ -1090,11 +1090,11 @@ export interface LbcnetMethods {
       file_name?: string;
       /** full path of an existing folder for the saved file; default: the setting download_dir */
       download_directory?: string;
-      /** seconds until it fails; default: the setting download_timeout */
+      /** seconds until the call fails; default: the setting download_timeout */
       timeout?: number;
       /** whether to save the file; default: the setting save_files */
       save_file?: boolean;
-      /** the wallet that pays; default: the default wallet */
+      /** id of the wallet that pays; default: the default wallet */
       wallet_id?: string;
     };
     result: File | { error: string };
@@ -1104,14 +1104,14 @@ export interface LbcnetMethods {
     params: {
       /** hash of the blob */
       blob_hash: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
     };
     result: PeerPage;
   };
-  /** Ask a peer of the DHT whether it is there. */
+  /** Ping a peer of the DHT. */
   peer_ping: {
     params: {
       /** id of the peer in the DHT, 96 hexadecimal digits */
@@ -1126,9 +1126,9 @@ export interface LbcnetMethods {
   /** Read preferences. */
   preference_get: {
     params: {
-      /** the one to read; otherwise all */
+      /** key of the preference; default: all preferences */
       key?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: { [key: string]: unknown } | null;
@@ -1136,77 +1136,77 @@ export interface LbcnetMethods {
   /** Write a preference. */
   preference_set: {
     params: {
-      /** which one */
+      /** key of the preference */
       key: string;
-      /** its value; text that begins like a list or an object is read as JSON */
+      /** value of the preference; text that begins with [ or { is parsed as JSON */
       value: unknown;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: { [key: string]: unknown };
   };
-  /** Publish a stream, or update the one that you have at the name. */
+  /** Publish a stream, or update your stream with the same name. */
   publish: {
     params: {
       /** name of the claim */
       name: string;
-      /** amount that the claim holds */
+      /** amount to stake in the claim; default: the present amount; required for a new claim */
       bid?: string;
-      /** the file to publish */
+      /** path of the file to publish */
       file_path?: string;
-      /** make it even though you have one of that name */
+      /** create the claim even if the wallet has a claim with this name */
       allow_duplicate_name?: boolean;
-      /** channel that signs */
+      /** id of the channel that signs */
       channel_id?: string;
       /** name of the channel that signs */
       channel_name?: string;
-      /** accounts in which to look for the channel that signs */
+      /** ids of the accounts to search for the channel that signs; default: all accounts */
       channel_account_id?: string | readonly string[];
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account to search for the claim, and that gets a new claim; default: all accounts are searched, and the default account gets a new claim */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** address that the claim is at; otherwise a new one of the account */
+      /** address that gets the claim; default: the present address of the claim, or a new address for a new claim */
       claim_address?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
       /** reject a video that not all players can play (needs ffmpeg) */
       validate_file?: boolean;
-      /** publish a converted copy of the video that all players can play (needs ffmpeg) */
+      /** if not all players can play the video, publish a converted copy (needs ffmpeg) */
       optimize_file?: boolean;
-      /** name of the file, where there is none at hand */
+      /** name of the file, for a claim without file_path */
       file_name?: string;
-      /** SHA-384 of the file in hex, where there is none at hand */
+      /** SHA-384 hash of the file in hex, for a claim without file_path */
       file_hash?: string;
-      /** size of the file in bytes, where there is none at hand */
+      /** size of the file in bytes, for a claim without file_path */
       file_size?: number;
-      /** hash of the stream descriptor, where there is no file at hand */
+      /** hash of the stream descriptor, for a claim without file_path */
       sd_hash?: string;
-      /** info hash of a torrent, where there is no file at hand */
+      /** info hash of a torrent, for a claim without file_path */
       bt_infohash?: string;
       /** currency of the price: lbc, btc or usd */
       fee_currency?: string;
-      /** the price */
+      /** price in the currency fee_currency */
       fee_amount?: string;
-      /** address that the price is paid to; otherwise that of the claim */
+      /** address that receives the price; default: the address of the claim */
       fee_address?: string;
-      /** author, where it is not the publisher */
+      /** author, if the publisher is not the author */
       author?: string;
-      /** license */
+      /** name or text of the license */
       license?: string;
-      /** URL of the license */
+      /** URL of the text of the license */
       license_url?: string;
-      /** when it was released (seconds since 1970) */
+      /** release time (seconds since 1970) */
       release_time?: number;
-      /** width of picture or film; read from the file where it is not given */
+      /** width of the image or video in pixels; default: read from the file */
       width?: number;
-      /** height of picture or film; read from the file where it is not given */
+      /** height of the image or video in pixels; default: read from the file */
       height?: number;
-      /** duration of film or sound in seconds; read from the file where it is not given */
+      /** duration of the video or audio in seconds; default: read from the file */
       duration?: number;
       /** title */
       title?: string;
@@ -1214,21 +1214,21 @@ export interface LbcnetMethods {
       description?: string;
       /** tags */
       tags?: string | readonly string[];
-      /** languages as RFC 5646 has them (`en`, `pt-BR`) */
+      /** language tags of RFC 5646 (`en`, `pt-BR`) */
       languages?: string | readonly string[];
-      /** places: objects or texts `country:state:city:code:latitude:longitude`, one or a list */
+      /** locations: one or a list; each is an object or a text `country:state:city:code:latitude:longitude` */
       locations?: unknown;
-      /** URL of a picture */
+      /** URL of the thumbnail image */
       thumbnail_url?: string;
-      /** drop all tags first */
+      /** first remove all tags */
       clear_tags?: boolean;
-      /** drop all languages first */
+      /** first remove all languages */
       clear_languages?: boolean;
-      /** drop all places first */
+      /** first remove all locations */
       clear_locations?: boolean;
-      /** no price any more */
+      /** remove the price */
       clear_fee?: boolean;
-      /** no longer signed by a channel */
+      /** remove the signature of the channel */
       clear_channel?: boolean;
     };
     result: Transaction;
@@ -1236,39 +1236,39 @@ export interface LbcnetMethods {
   /** Buy a claim. */
   purchase_create: {
     params: {
-      /** the claim */
+      /** id of the claim */
       claim_id?: string;
       /** URL of the claim */
       url?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** buy it even though you have it */
+      /** buy the claim even if the wallet has already bought it */
       allow_duplicate_purchase?: boolean;
-      /** pay more than the setting `max_key_fee` allows */
+      /** allow a price above the setting `max_key_fee` */
       override_max_key_fee?: boolean;
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: Transaction;
   };
-  /** List what you bought. */
+  /** List purchases of the wallet. */
   purchase_list: {
     params: {
-      /** purchases of these claims */
+      /** only purchases of the claims with these ids */
       claim_id?: string | readonly string[];
-      /** add the claims that were bought */
+      /** include the purchased claims from the claim index */
       resolve?: boolean;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
     };
     result: TxoPage;
@@ -1276,21 +1276,21 @@ export interface LbcnetMethods {
   /** Resolve URLs to claims. */
   resolve: {
     params: {
-      /** the URLs */
+      /** URLs of the claims */
       urls: string | readonly string[];
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** add the purchase where the claim was bought */
+      /** include the receipt of each claim that the wallet has bought */
       include_purchase_receipt?: boolean;
-      /** add whether the claim is yours */
+      /** include whether the wallet owns the claim */
       include_is_my_output?: boolean;
-      /** add your supports for each claim */
+      /** include the sum of your supports for each claim */
       include_sent_supports?: boolean;
-      /** add your tips for each claim */
+      /** include the sum of the tips that you sent for each claim */
       include_sent_tips?: boolean;
-      /** add the tips that were received for each claim */
+      /** include the sum of the tips received for each claim */
       include_received_tips?: boolean;
-      /** taken for the sake of older clients; claims are asked for at the hub */
+      /** accepted for older clients, without effect */
       new_sdk_server?: string;
     };
     result: { [key: string]: Txo | { error: unknown; [key: string]: unknown } };
@@ -1300,10 +1300,10 @@ export interface LbcnetMethods {
     params: Record<string, never>;
     result: { buckets: { [key: string]: Peer[] }; node_id: string; prefix_neighbors_count: number };
   };
-  /** Bring a setting back to its default. */
+  /** Reset a setting to its default. */
   settings_clear: {
     params: {
-      /** name of the setting; over HTTP all without it */
+      /** name of the setting; default, over HTTP only: all settings */
       key?: string;
     };
     result: { [key: string]: unknown };
@@ -1318,12 +1318,12 @@ export interface LbcnetMethods {
     params: {
       /** name of the setting */
       key: string;
-      /** its value; text that begins like a list or an object is read as JSON */
+      /** value of the setting; text that begins with [ or { is parsed as JSON */
       value: unknown;
     };
     result: { [key: string]: unknown };
   };
-  /** Show how the daemon is doing. */
+  /** Show the state of the daemon and its components. */
   status: {
     params: Record<string, never>;
     result: Status;
@@ -1336,24 +1336,24 @@ export interface LbcnetMethods {
   /** Abandon a stream. */
   stream_abandon: {
     params: {
-      /** the claim */
+      /** id of the claim */
       claim_id?: string;
-      /** transaction of the claim, with `nout` in place of `claim_id` */
+      /** id of the transaction with the output; needs `nout` and replaces `claim_id` */
       txid?: string;
-      /** output of `txid` */
+      /** index of the output in the transaction `txid` */
       nout?: number;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account to search for the claim or support; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: Transaction;
   };
-  /** Estimate what a stream costs. */
+  /** Estimate the price of a stream. */
   stream_cost_estimate: {
     params: {
       /** URL of the claim */
@@ -1366,63 +1366,63 @@ export interface LbcnetMethods {
     params: {
       /** name of the claim */
       name: string;
-      /** amount that the claim holds */
+      /** amount to stake in the claim */
       bid: string;
-      /** the file to publish */
+      /** path of the file to publish */
       file_path?: string;
-      /** make it even though you have one of that name */
+      /** create the claim even if the wallet has a claim with this name */
       allow_duplicate_name?: boolean;
-      /** channel that signs */
+      /** id of the channel that signs */
       channel_id?: string;
       /** name of the channel that signs */
       channel_name?: string;
-      /** accounts in which to look for the channel that signs */
+      /** ids of the accounts to search for the channel that signs; default: all accounts */
       channel_account_id?: string | readonly string[];
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account that gets the new output; default: the default account */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** address that the claim is at; otherwise a new one of the account */
+      /** address that gets the claim; default: a new address of the account */
       claim_address?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
       /** reject a video that not all players can play (needs ffmpeg) */
       validate_file?: boolean;
-      /** publish a converted copy of the video that all players can play (needs ffmpeg) */
+      /** if not all players can play the video, publish a converted copy (needs ffmpeg) */
       optimize_file?: boolean;
-      /** name of the file, where there is none at hand */
+      /** name of the file, for a claim without file_path */
       file_name?: string;
-      /** SHA-384 of the file in hex, where there is none at hand */
+      /** SHA-384 hash of the file in hex, for a claim without file_path */
       file_hash?: string;
-      /** size of the file in bytes, where there is none at hand */
+      /** size of the file in bytes, for a claim without file_path */
       file_size?: number;
-      /** hash of the stream descriptor, where there is no file at hand */
+      /** hash of the stream descriptor, for a claim without file_path */
       sd_hash?: string;
-      /** info hash of a torrent, where there is no file at hand */
+      /** info hash of a torrent, for a claim without file_path */
       bt_infohash?: string;
       /** currency of the price: lbc, btc or usd */
       fee_currency?: string;
-      /** the price */
+      /** price in the currency fee_currency */
       fee_amount?: string;
-      /** address that the price is paid to; otherwise that of the claim */
+      /** address that receives the price; default: the address of the claim */
       fee_address?: string;
-      /** author, where it is not the publisher */
+      /** author, if the publisher is not the author */
       author?: string;
-      /** license */
+      /** name or text of the license */
       license?: string;
-      /** URL of the license */
+      /** URL of the text of the license */
       license_url?: string;
-      /** when it was released (seconds since 1970) */
+      /** release time (seconds since 1970) */
       release_time?: number;
-      /** width of picture or film; read from the file where it is not given */
+      /** width of the image or video in pixels; default: read from the file */
       width?: number;
-      /** height of picture or film; read from the file where it is not given */
+      /** height of the image or video in pixels; default: read from the file */
       height?: number;
-      /** duration of film or sound in seconds; read from the file where it is not given */
+      /** duration of the video or audio in seconds; default: read from the file */
       duration?: number;
       /** title */
       title?: string;
@@ -1430,11 +1430,11 @@ export interface LbcnetMethods {
       description?: string;
       /** tags */
       tags?: string | readonly string[];
-      /** languages as RFC 5646 has them (`en`, `pt-BR`) */
+      /** language tags of RFC 5646 (`en`, `pt-BR`) */
       languages?: string | readonly string[];
-      /** places: objects or texts `country:state:city:code:latitude:longitude`, one or a list */
+      /** locations: one or a list; each is an object or a text `country:state:city:code:latitude:longitude` */
       locations?: unknown;
-      /** URL of a picture */
+      /** URL of the thumbnail image */
       thumbnail_url?: string;
     };
     result: Transaction;
@@ -1442,55 +1442,55 @@ export interface LbcnetMethods {
   /** List your streams. */
   stream_list: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
-      /** show claims as the claim index has them */
+      /** include the data of each claim from the claim index */
       resolve?: boolean;
-      /** order: name, height, amount or none */
+      /** order: height (default, newest first), name, amount (smallest first) or none */
       order_by?: string;
-      /** leave out how many there are */
+      /** do not return the total numbers of items and pages */
       no_totals?: boolean;
-      /** add the tips that were received for each claim */
+      /** include the sum of the tips received for each claim */
       include_received_tips?: boolean;
-      /** types: stream, channel, support, purchase, collection, repost, other */
+      /** only outputs of these types: stream, channel, support, purchase, collection, repost, other */
       type?: string | readonly string[];
-      /** of these transactions */
+      /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** of these claims */
+      /** only outputs of the claims with these ids */
       claim_id?: string | readonly string[];
-      /** of these names */
+      /** only claims and supports with these names */
       name?: string | readonly string[];
-      /** signed by these channels */
+      /** only claims that the channels with these ids signed */
       channel_id?: string | readonly string[];
-      /** not signed by these channels */
+      /** omit claims that the channels with these ids signed */
       not_channel_id?: string | readonly string[];
-      /** reposts of these claims */
+      /** only reposts of the claims with these ids */
       reposted_claim_id?: string | readonly string[];
-      /** those that are spent too, or only those */
+      /** only spent outputs; without it, lists of claims and supports contain only unspent outputs */
       is_spent?: boolean;
-      /** only those that are not spent */
+      /** only outputs that are neither spent nor reserved for a transaction */
       is_not_spent?: boolean;
-      /** claims with a source */
+      /** only claims with a source */
       has_source?: boolean;
-      /** claims without a source */
+      /** only claims without a source */
       has_no_source?: boolean;
-      /** those that an account of the wallet paid or was paid by */
+      /** only outputs that pay to one of the accounts or were funded by one of them */
       is_my_input_or_output?: boolean;
-      /** those that pay to an account of the wallet */
+      /** only outputs that pay to one of the accounts (default) */
       is_my_output?: boolean;
-      /** those that pay to others */
+      /** only outputs that pay to others */
       is_not_my_output?: boolean;
-      /** those that an account of the wallet paid */
+      /** only outputs that one of the accounts funded */
       is_my_input?: boolean;
-      /** those that others paid */
+      /** only outputs that others funded */
       is_not_my_input?: boolean;
-      /** leave out payments from the wallet to itself */
+      /** omit plain payments from the accounts to themselves, for example change */
       exclude_internal_transfers?: boolean;
     };
     result: TxoPage;
@@ -1500,29 +1500,29 @@ export interface LbcnetMethods {
     params: {
       /** name of the claim */
       name: string;
-      /** amount that the claim holds */
+      /** amount to stake in the claim */
       bid: string;
-      /** the claim that is reposted */
+      /** id of the claim to repost */
       claim_id: string;
-      /** make it even though you have one of that name */
+      /** create the claim even if the wallet has a claim with this name */
       allow_duplicate_name?: boolean;
-      /** channel that signs */
+      /** id of the channel that signs */
       channel_id?: string;
       /** name of the channel that signs */
       channel_name?: string;
-      /** accounts in which to look for the channel that signs */
+      /** ids of the accounts to search for the channel that signs; default: all accounts */
       channel_account_id?: string | readonly string[];
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account that gets the new output; default: the default account */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** address that the claim is at; otherwise a new one of the account */
+      /** address that gets the claim; default: a new address of the account */
       claim_address?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
       /** title */
       title?: string;
@@ -1530,11 +1530,11 @@ export interface LbcnetMethods {
       description?: string;
       /** tags */
       tags?: string | readonly string[];
-      /** languages as RFC 5646 has them (`en`, `pt-BR`) */
+      /** language tags of RFC 5646 (`en`, `pt-BR`) */
       languages?: string | readonly string[];
-      /** places: objects or texts `country:state:city:code:latitude:longitude`, one or a list */
+      /** locations: one or a list; each is an object or a text `country:state:city:code:latitude:longitude` */
       locations?: unknown;
-      /** URL of a picture */
+      /** URL of the thumbnail image */
       thumbnail_url?: string;
     };
     result: Transaction;
@@ -1542,67 +1542,67 @@ export interface LbcnetMethods {
   /** Update a stream or a repost. */
   stream_update: {
     params: {
-      /** the claim */
+      /** id of the claim */
       claim_id: string;
-      /** amount that the claim holds */
+      /** amount to stake in the claim; default: the present amount */
       bid?: string;
-      /** the file to publish */
+      /** path of the file to publish */
       file_path?: string;
-      /** channel that signs */
+      /** id of the channel that signs */
       channel_id?: string;
       /** name of the channel that signs */
       channel_name?: string;
-      /** accounts in which to look for the channel that signs */
+      /** ids of the accounts to search for the channel that signs; default: all accounts */
       channel_account_id?: string | readonly string[];
-      /** no longer signed by a channel */
+      /** remove the signature of the channel */
       clear_channel?: boolean;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account to search for the claim or support; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** address that the claim is at; otherwise a new one of the account */
+      /** address that gets the claim; default: the present address of the claim */
       claim_address?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
-      /** remove all values that are not given */
+      /** first remove all values, except the source of a stream and the key of a channel */
       replace?: boolean;
       /** reject a video that not all players can play (needs ffmpeg) */
       validate_file?: boolean;
-      /** publish a converted copy of the video that all players can play (needs ffmpeg) */
+      /** if not all players can play the video, publish a converted copy (needs ffmpeg) */
       optimize_file?: boolean;
-      /** name of the file, where there is none at hand */
+      /** name of the file, for a claim without file_path */
       file_name?: string;
-      /** SHA-384 of the file in hex, where there is none at hand */
+      /** SHA-384 hash of the file in hex, for a claim without file_path */
       file_hash?: string;
-      /** size of the file in bytes, where there is none at hand */
+      /** size of the file in bytes, for a claim without file_path */
       file_size?: number;
-      /** hash of the stream descriptor, where there is no file at hand */
+      /** hash of the stream descriptor, for a claim without file_path */
       sd_hash?: string;
-      /** info hash of a torrent, where there is no file at hand */
+      /** info hash of a torrent, for a claim without file_path */
       bt_infohash?: string;
       /** currency of the price: lbc, btc or usd */
       fee_currency?: string;
-      /** the price */
+      /** price in the currency fee_currency */
       fee_amount?: string;
-      /** address that the price is paid to; otherwise that of the claim */
+      /** address that receives the price; default: the address of the claim */
       fee_address?: string;
-      /** author, where it is not the publisher */
+      /** author, if the publisher is not the author */
       author?: string;
-      /** license */
+      /** name or text of the license */
       license?: string;
-      /** URL of the license */
+      /** URL of the text of the license */
       license_url?: string;
-      /** when it was released (seconds since 1970) */
+      /** release time (seconds since 1970) */
       release_time?: number;
-      /** width of picture or film; read from the file where it is not given */
+      /** width of the image or video in pixels; default: read from the file */
       width?: number;
-      /** height of picture or film; read from the file where it is not given */
+      /** height of the image or video in pixels; default: read from the file */
       height?: number;
-      /** duration of film or sound in seconds; read from the file where it is not given */
+      /** duration of the video or audio in seconds; default: read from the file */
       duration?: number;
       /** title */
       title?: string;
@@ -1610,71 +1610,71 @@ export interface LbcnetMethods {
       description?: string;
       /** tags */
       tags?: string | readonly string[];
-      /** languages as RFC 5646 has them (`en`, `pt-BR`) */
+      /** language tags of RFC 5646 (`en`, `pt-BR`) */
       languages?: string | readonly string[];
-      /** places: objects or texts `country:state:city:code:latitude:longitude`, one or a list */
+      /** locations: one or a list; each is an object or a text `country:state:city:code:latitude:longitude` */
       locations?: unknown;
-      /** URL of a picture */
+      /** URL of the thumbnail image */
       thumbnail_url?: string;
-      /** drop all tags first */
+      /** first remove all tags */
       clear_tags?: boolean;
-      /** drop all languages first */
+      /** first remove all languages */
       clear_languages?: boolean;
-      /** drop all places first */
+      /** first remove all locations */
       clear_locations?: boolean;
-      /** no price any more */
+      /** remove the price */
       clear_fee?: boolean;
     };
     result: Transaction;
   };
-  /** Take supports back. */
+  /** Spend supports and get their amounts back. */
   support_abandon: {
     params: {
-      /** the claim */
+      /** id of the supported claim */
       claim_id?: string;
-      /** transaction of the claim, with `nout` in place of `claim_id` */
+      /** id of the transaction with the output; needs `nout` and replaces `claim_id` */
       txid?: string;
-      /** output of `txid` */
+      /** index of the output in the transaction `txid` */
       nout?: number;
-      /** amount that stays as support */
+      /** amount that stays staked, as one new support */
       keep?: string;
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account to search for the claim or support; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: Transaction;
   };
-  /** Support a claim, or tip it. */
+  /** Support a claim, or send a tip to its owner. */
   support_create: {
     params: {
-      /** the claim */
+      /** id of the claim */
       claim_id: string;
-      /** how much to send */
+      /** amount to stake in the claim or to send as a tip */
       amount: string;
-      /** give the amount away instead of keeping it */
+      /** pay the amount to the owner of the claim instead of keeping it */
       tip?: boolean;
-      /** channel that signs */
+      /** id of the channel that signs */
       channel_id?: string;
       /** name of the channel that signs */
       channel_name?: string;
-      /** accounts in which to look for the channel that signs */
+      /** ids of the accounts to search for the channel that signs; default: all accounts */
       channel_account_id?: string | readonly string[];
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account that gets the new output; default: the default account */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** words to go with it */
+      /** comment to store in the support */
       comment?: string;
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: Transaction;
@@ -1682,117 +1682,117 @@ export interface LbcnetMethods {
   /** List supports. */
   support_list: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
-      /** show claims as the claim index has them */
+      /** include the data of each claim from the claim index */
       resolve?: boolean;
-      /** order: name, height, amount or none */
+      /** order: height (default, newest first), name, amount (smallest first) or none */
       order_by?: string;
-      /** leave out how many there are */
+      /** do not return the total numbers of items and pages */
       no_totals?: boolean;
-      /** add the tips that were received for each claim */
+      /** include the sum of the tips received for each claim */
       include_received_tips?: boolean;
-      /** that you were given */
+      /** only tips that the wallet received */
       received?: boolean;
-      /** that you gave to claims of others */
+      /** only tips that the wallet sent to others */
       sent?: boolean;
-      /** that you gave to your own claims */
+      /** only supports that the wallet created and owns */
       staked?: boolean;
-      /** types: stream, channel, support, purchase, collection, repost, other */
+      /** only outputs of these types: stream, channel, support, purchase, collection, repost, other */
       type?: string | readonly string[];
-      /** of these transactions */
+      /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** of these claims */
+      /** only outputs of the claims with these ids */
       claim_id?: string | readonly string[];
-      /** of these names */
+      /** only claims and supports with these names */
       name?: string | readonly string[];
-      /** signed by these channels */
+      /** only claims that the channels with these ids signed */
       channel_id?: string | readonly string[];
-      /** not signed by these channels */
+      /** omit claims that the channels with these ids signed */
       not_channel_id?: string | readonly string[];
-      /** reposts of these claims */
+      /** only reposts of the claims with these ids */
       reposted_claim_id?: string | readonly string[];
-      /** those that are spent too, or only those */
+      /** only spent outputs; without it, lists of claims and supports contain only unspent outputs */
       is_spent?: boolean;
-      /** only those that are not spent */
+      /** only outputs that are neither spent nor reserved for a transaction */
       is_not_spent?: boolean;
-      /** claims with a source */
+      /** only claims with a source */
       has_source?: boolean;
-      /** claims without a source */
+      /** only claims without a source */
       has_no_source?: boolean;
-      /** those that an account of the wallet paid or was paid by */
+      /** only outputs that pay to one of the accounts or were funded by one of them */
       is_my_input_or_output?: boolean;
-      /** those that pay to an account of the wallet */
+      /** only outputs that pay to one of the accounts (default) */
       is_my_output?: boolean;
-      /** those that pay to others */
+      /** only outputs that pay to others */
       is_not_my_output?: boolean;
-      /** those that an account of the wallet paid */
+      /** only outputs that one of the accounts funded */
       is_my_input?: boolean;
-      /** those that others paid */
+      /** only outputs that others funded */
       is_not_my_input?: boolean;
-      /** leave out payments from the wallet to itself */
+      /** omit plain payments from the accounts to themselves, for example change */
       exclude_internal_transfers?: boolean;
     };
     result: TxoPage;
   };
-  /** Sum up the supports of a claim by the channels that gave them. */
+  /** Sum up the supports of a claim by the channels that signed them. */
   support_sum: {
     params: {
-      /** the claim */
+      /** id of the claim */
       claim_id: string;
-      /** taken for the sake of older clients; the hub is asked */
+      /** accepted for older clients, without effect */
       new_sdk_server: string;
-      /** with the supports of all claims in the channel */
+      /** if the claim is a channel, include the supports of all claims that it signed */
       include_channel_content?: boolean;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
     };
     result: SupportSumPage;
   };
-  /** Join a wallet of another device into this one. */
+  /** Merge the wallet of another device into this wallet. */
   sync_apply: {
     params: {
-      /** under which the data is encrypted */
+      /** password that encrypts the data */
       password: string;
-      /** the other wallet; nothing is joined without it */
+      /** encrypted data of the other wallet; without it, nothing is merged */
       data?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: { hash: string; data: string };
   };
-  /** Show the hash by which wallets on several devices are compared. */
+  /** Return the hash of a wallet, which sync clients compare between devices. */
   sync_hash: {
     params: {
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: string;
   };
-  /** End sampling of what allocates memory. */
+  /** Stop sampling of memory allocations. */
   tracemalloc_disable: {
     params: Record<string, never>;
     result: boolean;
   };
-  /** Begin to sample what allocates memory. */
+  /** Start sampling of memory allocations. */
   tracemalloc_enable: {
     params: Record<string, never>;
     result: boolean;
   };
-  /** Show what allocates most. */
+  /** List the source lines with the largest live allocations. */
   tracemalloc_top: {
     params: {
-      /** how many */
+      /** maximum number of lines */
       items?: number;
     };
     result: ({ line: string; code: string; size: number; count: number })[];
@@ -1800,21 +1800,21 @@ export interface LbcnetMethods {
   /** List the transactions of a wallet. */
   transaction_list: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
     };
     result: ListedTransactionPage;
   };
-  /** Show a transaction. */
+  /** Return a transaction. */
   transaction_show: {
     params: {
-      /** the transaction */
+      /** id of the transaction */
       txid: string;
     };
     result: Transaction | { success: boolean; code: number; message: string };
@@ -1822,159 +1822,159 @@ export interface LbcnetMethods {
   /** List transaction outputs. */
   txo_list: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
-      /** show claims as the claim index has them */
+      /** include the data of each claim from the claim index */
       resolve?: boolean;
-      /** order: name, height, amount or none */
+      /** order: height (default, newest first), name, amount (smallest first) or none */
       order_by?: string;
-      /** leave out how many there are */
+      /** do not return the total numbers of items and pages */
       no_totals?: boolean;
-      /** add the tips that were received for each claim */
+      /** include the sum of the tips received for each claim */
       include_received_tips?: boolean;
-      /** types: stream, channel, support, purchase, collection, repost, other */
+      /** only outputs of these types: stream, channel, support, purchase, collection, repost, other */
       type?: string | readonly string[];
-      /** of these transactions */
+      /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** of these claims */
+      /** only outputs of the claims with these ids */
       claim_id?: string | readonly string[];
-      /** of these names */
+      /** only claims and supports with these names */
       name?: string | readonly string[];
-      /** signed by these channels */
+      /** only claims that the channels with these ids signed */
       channel_id?: string | readonly string[];
-      /** not signed by these channels */
+      /** omit claims that the channels with these ids signed */
       not_channel_id?: string | readonly string[];
-      /** reposts of these claims */
+      /** only reposts of the claims with these ids */
       reposted_claim_id?: string | readonly string[];
-      /** those that are spent too, or only those */
+      /** only spent outputs; without it, lists of claims and supports contain only unspent outputs */
       is_spent?: boolean;
-      /** only those that are not spent */
+      /** only outputs that are neither spent nor reserved for a transaction */
       is_not_spent?: boolean;
-      /** claims with a source */
+      /** only claims with a source */
       has_source?: boolean;
-      /** claims without a source */
+      /** only claims without a source */
       has_no_source?: boolean;
-      /** those that an account of the wallet paid or was paid by */
+      /** only outputs that pay to one of the accounts or were funded by one of them */
       is_my_input_or_output?: boolean;
-      /** those that pay to an account of the wallet */
+      /** only outputs that pay to one of the accounts (default) */
       is_my_output?: boolean;
-      /** those that pay to others */
+      /** only outputs that pay to others */
       is_not_my_output?: boolean;
-      /** those that an account of the wallet paid */
+      /** only outputs that one of the accounts funded */
       is_my_input?: boolean;
-      /** those that others paid */
+      /** only outputs that others funded */
       is_not_my_input?: boolean;
-      /** leave out payments from the wallet to itself */
+      /** omit plain payments from the accounts to themselves, for example change */
       exclude_internal_transfers?: boolean;
     };
     result: TxoPage;
   };
-  /** Sum up transaction outputs by days. */
+  /** Sum up transaction outputs per day. */
   txo_plot: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** days before today */
+      /** first day as a number of days before today, without start_day */
       days_back?: number;
       /** first day (`YYYY-MM-DD`) */
       start_day?: string;
-      /** days after the first */
+      /** last day as a number of days after start_day */
       days_after?: number;
       /** last day (`YYYY-MM-DD`) */
       end_day?: string;
-      /** types: stream, channel, support, purchase, collection, repost, other */
+      /** only outputs of these types: stream, channel, support, purchase, collection, repost, other */
       type?: string | readonly string[];
-      /** of these transactions */
+      /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** of these claims */
+      /** only outputs of the claims with these ids */
       claim_id?: string | readonly string[];
-      /** of these names */
+      /** only claims and supports with these names */
       name?: string | readonly string[];
-      /** signed by these channels */
+      /** only claims that the channels with these ids signed */
       channel_id?: string | readonly string[];
-      /** not signed by these channels */
+      /** omit claims that the channels with these ids signed */
       not_channel_id?: string | readonly string[];
-      /** reposts of these claims */
+      /** only reposts of the claims with these ids */
       reposted_claim_id?: string | readonly string[];
-      /** those that are spent too, or only those */
+      /** only spent outputs; without it, lists of claims and supports contain only unspent outputs */
       is_spent?: boolean;
-      /** only those that are not spent */
+      /** only outputs that are neither spent nor reserved for a transaction */
       is_not_spent?: boolean;
-      /** claims with a source */
+      /** only claims with a source */
       has_source?: boolean;
-      /** claims without a source */
+      /** only claims without a source */
       has_no_source?: boolean;
-      /** those that an account of the wallet paid or was paid by */
+      /** only outputs that pay to one of the accounts or were funded by one of them */
       is_my_input_or_output?: boolean;
-      /** those that pay to an account of the wallet */
+      /** only outputs that pay to one of the accounts (default) */
       is_my_output?: boolean;
-      /** those that pay to others */
+      /** only outputs that pay to others */
       is_not_my_output?: boolean;
-      /** those that an account of the wallet paid */
+      /** only outputs that one of the accounts funded */
       is_my_input?: boolean;
-      /** those that others paid */
+      /** only outputs that others funded */
       is_not_my_input?: boolean;
-      /** leave out payments from the wallet to itself */
+      /** omit plain payments from the accounts to themselves, for example change */
       exclude_internal_transfers?: boolean;
     };
     result: ({ day: string; total: string })[];
   };
-  /** Spend transaction outputs into change, in batches. */
+  /** Spend all matching outputs into change, in batches. */
   txo_spend: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** most outputs of a transaction */
+      /** maximum number of outputs that one transaction spends */
       batch_size?: number;
-      /** show whole transactions */
+      /** return whole transactions instead of their ids */
       include_full_tx?: boolean;
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
-      /** types: stream, channel, support, purchase, collection, repost, other */
+      /** only outputs of these types: stream, channel, support, purchase, collection, repost, other */
       type?: string | readonly string[];
-      /** of these transactions */
+      /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** of these claims */
+      /** only outputs of the claims with these ids */
       claim_id?: string | readonly string[];
-      /** of these names */
+      /** only claims and supports with these names */
       name?: string | readonly string[];
-      /** signed by these channels */
+      /** only claims that the channels with these ids signed */
       channel_id?: string | readonly string[];
-      /** not signed by these channels */
+      /** omit claims that the channels with these ids signed */
       not_channel_id?: string | readonly string[];
-      /** reposts of these claims */
+      /** only reposts of the claims with these ids */
       reposted_claim_id?: string | readonly string[];
-      /** those that are spent too, or only those */
+      /** only spent outputs; without it, lists of claims and supports contain only unspent outputs */
       is_spent?: boolean;
-      /** only those that are not spent */
+      /** only outputs that are neither spent nor reserved for a transaction */
       is_not_spent?: boolean;
-      /** claims with a source */
+      /** only claims with a source */
       has_source?: boolean;
-      /** claims without a source */
+      /** only claims without a source */
       has_no_source?: boolean;
-      /** those that an account of the wallet paid or was paid by */
+      /** only outputs that pay to one of the accounts or were funded by one of them */
       is_my_input_or_output?: boolean;
-      /** those that pay to an account of the wallet */
+      /** only outputs that pay to one of the accounts (default) */
       is_my_output?: boolean;
-      /** those that pay to others */
+      /** only outputs that pay to others */
       is_not_my_output?: boolean;
-      /** those that an account of the wallet paid */
+      /** only outputs that one of the accounts funded */
       is_my_input?: boolean;
-      /** those that others paid */
+      /** only outputs that others funded */
       is_not_my_input?: boolean;
-      /** leave out payments from the wallet to itself */
+      /** omit plain payments from the accounts to themselves, for example change */
       exclude_internal_transfers?: boolean;
     };
     result: (Transaction | { txid: string })[];
@@ -1982,119 +1982,119 @@ export interface LbcnetMethods {
   /** Sum up transaction outputs. */
   txo_sum: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** types: stream, channel, support, purchase, collection, repost, other */
+      /** only outputs of these types: stream, channel, support, purchase, collection, repost, other */
       type?: string | readonly string[];
-      /** of these transactions */
+      /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** of these claims */
+      /** only outputs of the claims with these ids */
       claim_id?: string | readonly string[];
-      /** of these names */
+      /** only claims and supports with these names */
       name?: string | readonly string[];
-      /** signed by these channels */
+      /** only claims that the channels with these ids signed */
       channel_id?: string | readonly string[];
-      /** not signed by these channels */
+      /** omit claims that the channels with these ids signed */
       not_channel_id?: string | readonly string[];
-      /** reposts of these claims */
+      /** only reposts of the claims with these ids */
       reposted_claim_id?: string | readonly string[];
-      /** those that are spent too, or only those */
+      /** only spent outputs; without it, lists of claims and supports contain only unspent outputs */
       is_spent?: boolean;
-      /** only those that are not spent */
+      /** only outputs that are neither spent nor reserved for a transaction */
       is_not_spent?: boolean;
-      /** claims with a source */
+      /** only claims with a source */
       has_source?: boolean;
-      /** claims without a source */
+      /** only claims without a source */
       has_no_source?: boolean;
-      /** those that an account of the wallet paid or was paid by */
+      /** only outputs that pay to one of the accounts or were funded by one of them */
       is_my_input_or_output?: boolean;
-      /** those that pay to an account of the wallet */
+      /** only outputs that pay to one of the accounts (default) */
       is_my_output?: boolean;
-      /** those that pay to others */
+      /** only outputs that pay to others */
       is_not_my_output?: boolean;
-      /** those that an account of the wallet paid */
+      /** only outputs that one of the accounts funded */
       is_my_input?: boolean;
-      /** those that others paid */
+      /** only outputs that others funded */
       is_not_my_input?: boolean;
-      /** leave out payments from the wallet to itself */
+      /** omit plain payments from the accounts to themselves, for example change */
       exclude_internal_transfers?: boolean;
     };
     result: number;
   };
-  /** List what can be spent. */
+  /** List spendable outputs. */
   utxo_list: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
-      /** show claims as the claim index has them */
+      /** include the data of each claim from the claim index */
       resolve?: boolean;
-      /** order: name, height, amount or none */
+      /** order: height (default, newest first), name, amount (smallest first) or none */
       order_by?: string;
-      /** leave out how many there are */
+      /** do not return the total numbers of items and pages */
       no_totals?: boolean;
-      /** add the tips that were received for each claim */
+      /** include the sum of the tips received for each claim */
       include_received_tips?: boolean;
-      /** types: stream, channel, support, purchase, collection, repost, other */
+      /** only outputs of these types: stream, channel, support, purchase, collection, repost, other */
       type?: string | readonly string[];
-      /** of these transactions */
+      /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** of these claims */
+      /** only outputs of the claims with these ids */
       claim_id?: string | readonly string[];
-      /** of these names */
+      /** only claims and supports with these names */
       name?: string | readonly string[];
-      /** signed by these channels */
+      /** only claims that the channels with these ids signed */
       channel_id?: string | readonly string[];
-      /** not signed by these channels */
+      /** omit claims that the channels with these ids signed */
       not_channel_id?: string | readonly string[];
-      /** reposts of these claims */
+      /** only reposts of the claims with these ids */
       reposted_claim_id?: string | readonly string[];
-      /** those that are spent too, or only those */
+      /** only spent outputs; without it, lists of claims and supports contain only unspent outputs */
       is_spent?: boolean;
-      /** only those that are not spent */
+      /** only outputs that are neither spent nor reserved for a transaction */
       is_not_spent?: boolean;
-      /** claims with a source */
+      /** only claims with a source */
       has_source?: boolean;
-      /** claims without a source */
+      /** only claims without a source */
       has_no_source?: boolean;
-      /** those that an account of the wallet paid or was paid by */
+      /** only outputs that pay to one of the accounts or were funded by one of them */
       is_my_input_or_output?: boolean;
-      /** those that pay to an account of the wallet */
+      /** only outputs that pay to one of the accounts (default) */
       is_my_output?: boolean;
-      /** those that pay to others */
+      /** only outputs that pay to others */
       is_not_my_output?: boolean;
-      /** those that an account of the wallet paid */
+      /** only outputs that one of the accounts funded */
       is_my_input?: boolean;
-      /** those that others paid */
+      /** only outputs that others funded */
       is_not_my_input?: boolean;
-      /** leave out payments from the wallet to itself */
+      /** omit plain payments from the accounts to themselves, for example change */
       exclude_internal_transfers?: boolean;
     };
     result: TxoPage;
   };
-  /** Release outputs that are reserved for transactions. */
+  /** Release all reserved outputs, for example after a transaction failed. */
   utxo_release: {
     params: {
-      /** the account; otherwise all of them, or the default one where only one can be meant */
+      /** id of the account; default: all accounts of the wallet */
       account_id?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: null;
   };
-  /** Show versions of the daemon and of the machine. */
+  /** Show the versions of the daemon and of the operating system. */
   version: {
     params: Record<string, never>;
     result: Version;
   };
-  /** Open a wallet that is in the wallet folder. */
+  /** Open a wallet file of the wallet folder. */
   wallet_add: {
     params: {
       /** file name of the wallet */
@@ -2105,9 +2105,9 @@ export interface LbcnetMethods {
   /** Show the balance of a wallet. */
   wallet_balance: {
     params: {
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** count only what has at least this many confirmations */
+      /** count only outputs with at least this many confirmations */
       confirmations?: number;
     };
     result: Balance;
@@ -2117,19 +2117,19 @@ export interface LbcnetMethods {
     params: {
       /** file name of the wallet */
       wallet_id: string;
-      /** do not open it at the next start */
+      /** do not open the wallet at the next start of the daemon */
       skip_on_startup?: boolean;
-      /** create an account in it */
+      /** also create an account in the wallet */
       create_account?: boolean;
-      /** one address of one key instead of chains of them */
+      /** create an account with a single address instead of chains of addresses */
       single_key?: boolean;
     };
     result: Wallet;
   };
-  /** Keep the wallet without encryption from now on. */
+  /** Remove the encryption of a wallet. */
   wallet_decrypt: {
     params: {
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: boolean;
@@ -2139,7 +2139,7 @@ export interface LbcnetMethods {
     params: {
       /** the new password */
       new_password: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: boolean;
@@ -2147,35 +2147,35 @@ export interface LbcnetMethods {
   /** Export a wallet as text. */
   wallet_export: {
     params: {
-      /** the text is encrypted under it; plain JSON without one */
+      /** password that encrypts the text; default: no encryption, the text is JSON */
       password?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: string;
   };
-  /** Add the accounts and preferences of an exported wallet. */
+  /** Add the accounts and preferences of an exported wallet to a wallet. */
   wallet_import: {
     params: {
-      /** an exported wallet */
+      /** text of an exported wallet */
       data: string;
-      /** under which it was exported */
+      /** password with which the wallet was exported */
       password?: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: string;
   };
-  /** List the wallets that are open. */
+  /** List the open wallets. */
   wallet_list: {
     params: {
-      /** the wallet; otherwise the default one */
+      /** return only the wallet with this id */
       wallet_id?: string;
-      /** number of the page, from 1 */
+      /** number of the page; default: 1 */
       page?: number;
-      /** most items of a page */
+      /** maximum number of items per page; default: 20 */
       page_size?: number;
     };
     result: WalletPage;
@@ -2183,7 +2183,7 @@ export interface LbcnetMethods {
   /** Lock an unlocked wallet. */
   wallet_lock: {
     params: {
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: boolean;
@@ -2193,38 +2193,38 @@ export interface LbcnetMethods {
     params: Record<string, never>;
     result: null;
   };
-  /** Close a wallet; its file stays. */
+  /** Close a wallet. Its file is kept. */
   wallet_remove: {
     params: {
-      /** the wallet */
+      /** id of the wallet */
       wallet_id: string;
     };
     result: Wallet;
   };
-  /** Send the same amount to each address, from a wallet. */
+  /** Send the same amount from a wallet to each address. */
   wallet_send: {
     params: {
-      /** how much to send */
+      /** amount to send */
       amount: string;
-      /** where to, each the whole amount */
+      /** addresses to pay; each gets the whole amount */
       addresses: string | readonly string[];
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
-      /** account that gets the change */
+      /** id of the account that gets the change; default: the default account */
       change_account_id?: string;
-      /** accounts that pay; otherwise all of the wallet */
+      /** ids of the accounts that pay; default: all accounts of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction without sending or storing it */
+      /** return the transaction without sending or storing it */
       preview?: boolean;
-      /** wait until the wallet has taken the transaction in */
+      /** wait until the wallet has processed the transaction */
       blocking?: boolean;
     };
     result: Transaction;
   };
-  /** Tell whether a wallet is encrypted, locked, and syncing. */
+  /** Check whether a wallet is encrypted, locked, and syncing. */
   wallet_status: {
     params: {
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: { is_encrypted: unknown; is_locked: unknown; is_syncing: unknown };
@@ -2232,9 +2232,9 @@ export interface LbcnetMethods {
   /** Unlock an encrypted wallet. */
   wallet_unlock: {
     params: {
-      /** the password */
+      /** password of the wallet */
       password: string;
-      /** the wallet; otherwise the default one */
+      /** id of the wallet; default: the default wallet */
       wallet_id?: string;
     };
     result: boolean;

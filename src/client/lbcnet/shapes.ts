@@ -2,253 +2,253 @@
 
 // prettier-ignore
 export interface Account {
-  /** the account id */ id: string;
-  /** its name */ name: string;
+  /** id of the account */ id: string;
+  /** name of the account */ name: string;
   /** currency and network */ ledger: string;
-  /** whether it is locked */ encrypted: boolean;
+  /** whether the account is locked */ encrypted: boolean;
   /** extended public key */ public_key: string;
-  /** how addresses are made */ address_generator: { name: "deterministic-chain" | "single-address"; receiving?: { gap: number; maximum_uses_per_address: number }; change?: { gap: number; maximum_uses_per_address: number } };
-  /** P2WPKH in bech32 */ address_type?: "p2wpkh";
-  /** whether it is the default account */ is_default: boolean;
-  private_key: string | null;
-  seed: string | null;
-  /** when its settings were last changed (seconds since 1970) */ modified_on: number;
+  /** generator of the addresses */ address_generator: { name: "deterministic-chain" | "single-address"; receiving?: { gap: number; maximum_uses_per_address: number }; change?: { gap: number; maximum_uses_per_address: number } };
+  /** type of the addresses: P2WPKH in bech32 */ address_type?: "p2wpkh";
+  /** whether the account is the default account of the wallet */ is_default: boolean;
+  /** extended private key; null for watch-only accounts */ private_key: string | null;
+  /** seed words that restore the account; null for watch-only accounts and for accounts with keys of other wallets */ seed: string | null;
+  /** time of the last change of the settings of the account (seconds since 1970) */ modified_on: number;
 }
 
 // prettier-ignore
 export interface Address {
   /** the address */ address: string;
-  /** the account id */ account: string;
-  /** transactions in which it is */ used_times: number;
-  /** extended public key */ pubkey: string;
+  /** id of the account */ account: string;
+  /** number of transactions with the address */ used_times: number;
+  /** extended public key of the address */ pubkey: string;
 }
 
 // prettier-ignore
 export interface AddressPage {
-  /** the items */ items: Address[];
+  /** items of the page */ items: Address[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
+  /** number of items on all pages */ total_items?: number;
 }
 
 // prettier-ignore
 export interface Balance {
-  /** all that is the wallet's (LBC as text) */ total: string;
-  /** what can be spent (LBC as text) */ available: string;
-  /** the amounts in claims, supports and tips (LBC as text) */ reserved: string;
-  reserved_subtotals: { claims: string; supports: string; tips: string };
+  /** total balance (LBC as text) */ total: string;
+  /** spendable balance (LBC as text) */ available: string;
+  /** balance in claims, supports and received tips (LBC as text) */ reserved: string;
+  /** parts of the reserved balance */ reserved_subtotals: { claims: string; supports: string; tips: string };
 }
 
 // prettier-ignore
 export interface BlobPage {
-  /** the items */ items: string[];
+  /** items of the page */ items: string[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
+  /** number of items on all pages */ total_items?: number;
 }
 
 // prettier-ignore
 export interface CollectedClaimPage {
-  /** the items */ items: (Txo | null)[];
+  /** items of the page */ items: (Txo | null)[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
+  /** number of items on all pages */ total_items?: number;
 }
 
 // prettier-ignore
 export interface Ffmpeg {
   /** whether ffmpeg and ffprobe were found */ available: boolean;
-  which: string | null;
-  /** whether the volume of sound is looked at */ analyze_audio_volume: boolean;
+  /** path of ffmpeg; null if not found */ which: string | null;
+  /** whether the volume of the audio is analyzed */ analyze_audio_volume: boolean;
 }
 
 // prettier-ignore
 export interface File {
-  /** URL for players */ streaming_url: string;
+  /** URL of the content for media players */ streaming_url: string;
   /** whether the saved file is complete */ completed: boolean;
-  file_name: string | null;
-  download_directory: string | null;
-  download_path: string | null;
-  /** 0: blobs cost nothing */ points_paid: number;
-  /** whether it is neither being saved nor played */ stopped: boolean;
+  /** name of the saved file; null if no file is saved */ file_name: string | null;
+  /** folder of the saved file; null if no file is saved */ download_directory: string | null;
+  /** path of the saved file; null if no file is saved */ download_path: string | null;
+  /** always 0, because blobs are free */ points_paid: number;
+  /** whether the file is neither being saved nor being played */ stopped: boolean;
   /** hash of the stream */ stream_hash: string;
   /** name of the published file */ stream_name: string;
   /** default name of the saved file */ suggested_file_name: string;
   /** hash of the stream descriptor */ sd_hash: string;
-  /** media type, from the suggested name */ mime_type: string;
-  /** AES key of the stream as hexadecimal digits */ key: string;
-  /** least size of the whole file in bytes */ total_bytes_lower_bound: number;
-  /** greatest size of the whole file in bytes */ total_bytes: number;
-  /** bytes of the saved file; 0 while nothing is saved */ written_bytes: number;
-  /** data blobs that are stored */ blobs_completed: number;
-  /** data blobs of the stream */ blobs_in_stream: number;
-  /** data blobs that are missing */ blobs_remaining: number;
-  /** running while it is being saved or played, finished when it is saved */ status: "running" | "finished" | "stopped";
-  claim_id: string | null;
-  txid: string | null;
-  nout: number | null;
-  outpoint: string | null;
-  metadata: { [key: string]: unknown } | null;
-  protobuf: string | null;
-  channel_claim_id: string | null;
-  channel_name: string | null;
-  claim_name: string | null;
-  content_fee: Transaction | null;
-  purchase_receipt: Txo | null;
-  /** when it was added (seconds since 1970) */ added_on: number;
-  height: number | null;
-  confirmations: number | null;
-  timestamp: number | null;
-  /** whether its blobs are kept when disk space runs short */ is_pinned: boolean;
-  original_file: "unchanged" | "changed" | null;
-  /** whether a reflector has it */ is_fully_reflected: boolean;
-  /** progress of the upload to a reflector in percent; 0 without an upload */ reflector_progress: number;
-  /** whether it is being sent to a reflector */ uploading_to_reflector: boolean;
-  /** why the last upload failed */ reflector_error?: string;
-  /** connected peers */ peers?: number;
-  /** download rate */ bytes_per_second?: number;
-  seconds_left?: number | null;
+  /** media type, derived from the suggested name */ mime_type: string;
+  /** AES key of the stream in hex */ key: string;
+  /** minimum size of the whole file in bytes */ total_bytes_lower_bound: number;
+  /** maximum size of the whole file in bytes */ total_bytes: number;
+  /** size of the saved file in bytes; 0 if no file is saved */ written_bytes: number;
+  /** number of stored data blobs */ blobs_completed: number;
+  /** number of data blobs of the stream */ blobs_in_stream: number;
+  /** number of missing data blobs */ blobs_remaining: number;
+  /** running: being saved or played; finished: completely saved; stopped: neither */ status: "running" | "finished" | "stopped";
+  /** id of the claim; null if the file has no claim */ claim_id: string | null;
+  /** id of the transaction of the claim; null if the file has no claim */ txid: string | null;
+  /** index of the claim output in its transaction; null if the file has no claim */ nout: number | null;
+  /** outpoint (TXID:NOUT) of the claim; null if the file has no claim */ outpoint: string | null;
+  /** decoded value of the claim; null if the file has no claim or the claim cannot be decoded */ metadata: { [key: string]: unknown } | null;
+  /** serialized value of the claim; null if the file has no claim */ protobuf: string | null;
+  /** id of the channel that signed the claim; null if the claim is not signed */ channel_claim_id: string | null;
+  /** name of the channel that signed the claim; null if unknown */ channel_name: string | null;
+  /** name of the claim; null if the file has no claim */ claim_name: string | null;
+  /** transaction that paid the price of the claim; null if the download was not paid */ content_fee: Transaction | null;
+  /** receipt of the purchase; null if the wallet has not bought the claim; only lists contain it */ purchase_receipt: Txo | null;
+  /** time at which the file was added (seconds since 1970) */ added_on: number;
+  /** block height of the claim; 0 or below in the mempool; null if the file has no claim */ height: number | null;
+  /** number of confirmations of the claim; null if unknown */ confirmations: number | null;
+  /** block time of the claim (seconds since 1970); null if unknown */ timestamp: number | null;
+  /** whether the blobs are kept when disk space runs short */ is_pinned: boolean;
+  /** state of the published file from which blobs are read; null if the blobs are on disk */ original_file: "unchanged" | "changed" | null;
+  /** whether a reflector has the stream */ is_fully_reflected: boolean;
+  /** progress of the upload to a reflector in percent; 0 without upload */ reflector_progress: number;
+  /** whether the stream is being sent to a reflector */ uploading_to_reflector: boolean;
+  /** reason why the last upload failed */ reflector_error?: string;
+  /** number of connected peers */ peers?: number;
+  /** download rate in bytes per second */ bytes_per_second?: number;
+  /** estimated remaining time in seconds; null while no data arrives */ seconds_left?: number | null;
 }
 
 // prettier-ignore
 export interface FilePage {
-  /** the items */ items: File[];
+  /** items of the page */ items: File[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
+  /** number of items on all pages */ total_items?: number;
 }
 
 // prettier-ignore
 export interface FoundClaimPage {
-  /** the items */ items: Txo[];
+  /** items of the page */ items: Txo[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
-  blocked?: { total: number; channels: ({ [key: string]: unknown })[] };
+  /** number of items on all pages */ total_items?: number;
+  /** claims that the hub omitted because a channel blocks them */ blocked?: { total: number; channels: ({ [key: string]: unknown })[] };
 }
 
 // prettier-ignore
 export interface ListedAccount {
-  /** the account id */ id: string;
-  /** its name */ name: string;
+  /** id of the account */ id: string;
+  /** name of the account */ name: string;
   /** currency and network */ ledger: string;
-  /** whether it is locked */ encrypted: boolean;
+  /** whether the account is locked */ encrypted: boolean;
   /** extended public key */ public_key: string;
-  /** how addresses are made */ address_generator: { name: "deterministic-chain" | "single-address"; receiving?: { gap: number; maximum_uses_per_address: number }; change?: { gap: number; maximum_uses_per_address: number } };
-  /** P2WPKH in bech32 */ address_type?: "p2wpkh";
-  /** number of channel keys that were brought from outside */ certificates: number;
-  /** balance in LBC, two decimals */ coins: number;
-  /** balance in dewies */ satoshis: number;
-  /** whether it is the default account */ is_default?: boolean;
-  /** words from which the account can be made again */ seed?: unknown;
+  /** generator of the addresses */ address_generator: { name: "deterministic-chain" | "single-address"; receiving?: { gap: number; maximum_uses_per_address: number }; change?: { gap: number; maximum_uses_per_address: number } };
+  /** type of the addresses: P2WPKH in bech32 */ address_type?: "p2wpkh";
+  /** number of stored channel keys that are not derived from the seed */ certificates: number;
+  /** spendable balance in LBC, rounded to two decimals */ coins: number;
+  /** spendable balance in dewies */ satoshis: number;
+  /** whether the account is the default account of the wallet */ is_default?: boolean;
+  /** seed words that restore the account */ seed?: unknown;
 }
 
 // prettier-ignore
 export interface ListedAccountPage {
-  /** the items */ items: ListedAccount[];
+  /** items of the page */ items: ListedAccount[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
+  /** number of items on all pages */ total_items?: number;
 }
 
 // prettier-ignore
 export interface ListedTransaction {
-  /** the transaction */ txid: string;
-  /** time of its block; null in the mempool */ timestamp: unknown;
-  /** the same as text; null in the mempool */ date: unknown;
-  /** blocks on top of it, its own included */ confirmations: number;
-  /** what it changed in the wallet, without the fee (LBC as text) */ value: string;
-  /** what the wallet paid for it, negative (LBC as text) */ fee: string;
-  /** claims that were made */ claim_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string; is_spent: boolean | null })[];
-  /** claims that were updated */ update_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string; is_spent: boolean | null })[];
-  /** supports */ support_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string; is_spent: boolean | null; is_tip: boolean })[];
-  /** claims and supports that were abandoned */ abandon_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string })[];
+  /** id of the transaction */ txid: string;
+  /** block time (seconds since 1970); null if unconfirmed */ timestamp: unknown;
+  /** block time as local time `YYYY-MM-DD HH:MM`; null if unconfirmed */ date: unknown;
+  /** number of confirmations; 0 if unconfirmed */ confirmations: number;
+  /** change of the balance of the wallet, without the fee (LBC as text) */ value: string;
+  /** fee as a negative amount; 0.0 unless the wallet paid all inputs (LBC as text) */ fee: string;
+  /** new claims of the wallet */ claim_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string; is_spent: boolean | null })[];
+  /** updated claims of the wallet */ update_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string; is_spent: boolean | null })[];
+  /** supports and tips */ support_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string; is_spent: boolean | null; is_tip: boolean })[];
+  /** abandoned claims and supports */ abandon_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string })[];
   /** purchases */ purchase_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; is_spent: boolean | null })[];
 }
 
 // prettier-ignore
 export interface ListedTransactionPage {
-  /** the items */ items: ListedTransaction[];
+  /** items of the page */ items: ListedTransaction[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
+  /** number of items on all pages */ total_items?: number;
 }
 
 // prettier-ignore
 export interface Peer {
   /** IP address */ address: string;
-  udp_port: number | null;
-  tcp_port: number | null;
-  node_id: string | null;
+  /** UDP port of the DHT; null if unknown */ udp_port: number | null;
+  /** TCP port of the blob exchange; null if unknown */ tcp_port: number | null;
+  /** id in the DHT, 96 hexadecimal digits; null if unknown */ node_id: string | null;
 }
 
 // prettier-ignore
 export interface PeerPage {
-  /** the items */ items: Peer[];
+  /** items of the page */ items: Peer[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
+  /** number of items on all pages */ total_items?: number;
 }
 
 // prettier-ignore
 export interface Status {
-  /** what tells this installation from others */ installation_id: string;
-  /** whether all parts have started */ is_running: boolean;
-  skipped_components: string[];
-  startup_status: { [key: string]: boolean };
-  /** what is known of ffmpeg */ ffmpeg_status: Ffmpeg;
-  connection_status?: { code: string; message: string };
-  blockchain_headers?: { downloading_headers: boolean; download_progress: number };
-  /** hub, headers, histories and locks */ wallet?: { connected: string | null; connected_features: { [key: string]: unknown } | null; servers: ({ [key: string]: unknown })[]; connected_servers: ({ [key: string]: unknown })[]; known_servers: number; available_servers: number; headers_synchronization_progress?: number; blocks?: number; blocks_behind?: number; best_blockhash?: string; is_syncing: boolean; history_synchronization_progress?: number; addresses?: number; addresses_behind?: number; transactions_fetched?: number; is_encrypted: boolean | null; is_locked: boolean | null };
-  /** what is on its way; lbrynet has no such field */ transfers: Transfer[];
-  dht?: { node_id: string | null; peers_in_routing_table: number };
-  hash_announcer?: { announce_queue_size: number };
-  upnp?: { aioupnp_version: string; redirects: { [key: string]: number }; gateway: string; dht_redirect_set: boolean; peer_redirect_set: boolean; external_ip: string | null };
+  /** unique id of this installation */ installation_id: string;
+  /** whether all components have started */ is_running: boolean;
+  /** components that the settings exclude */ skipped_components: string[];
+  /** started components */ startup_status: { [key: string]: boolean };
+  /** result of the search for ffmpeg */ ffmpeg_status: Ffmpeg;
+  /** connection to a hub */ connection_status?: { code: string; message: string };
+  /** download of block headers */ blockchain_headers?: { downloading_headers: boolean; download_progress: number };
+  /** state of the wallet component */ wallet?: { connected: string | null; connected_features: { [key: string]: unknown } | null; servers: ({ [key: string]: unknown })[]; connected_servers: ({ [key: string]: unknown })[]; known_servers: number; available_servers: number; headers_synchronization_progress?: number; blocks?: number; blocks_behind?: number; best_blockhash?: string; is_syncing: boolean; history_synchronization_progress?: number; addresses?: number; addresses_behind?: number; transactions_fetched?: number; is_encrypted: boolean | null; is_locked: boolean | null };
+  /** running transfers; lbrynet does not have this field */ transfers: Transfer[];
+  /** DHT node */ dht?: { node_id: string | null; peers_in_routing_table: number };
+  /** announcer of blobs */ hash_announcer?: { announce_queue_size: number };
+  /** forwarding of ports */ upnp?: { aioupnp_version: string; redirects: { [key: string]: number }; gateway: string; dht_redirect_set: boolean; peer_redirect_set: boolean; external_ip: string | null };
   [key: string]: unknown;
 }
 
 // prettier-ignore
 export interface SupportSumPage {
-  /** the items */ items: ({ channel_id: string; channel_name: string; supporter: string; staked: string; supports: number })[];
+  /** items of the page */ items: ({ channel_id: string; channel_name: string; supporter: string; staked: string; supports: number })[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
+  /** number of items on all pages */ total_items?: number;
 }
 
 // prettier-ignore
 export interface Transaction {
-  /** hash of the transaction */ txid: string;
-  /** block in which it is; 0 in the mempool, -2 when it was made just before */ height: number;
-  /** the outputs that it spends */ inputs: TxInput[];
-  /** its outputs */ outputs: Txo[];
-  /** sum of what is spent (LBC as text) */ total_input: string;
-  /** sum of what is paid (LBC as text) */ total_output: string;
-  /** the fee (LBC as text) */ total_fee: string;
-  /** the whole transaction */ hex: string;
+  /** id of the transaction */ txid: string;
+  /** block height; 0 in the mempool, -1 in the mempool with unconfirmed inputs, -2 if not yet sent to a hub */ height: number;
+  /** outputs that the transaction spends */ inputs: TxInput[];
+  /** outputs of the transaction */ outputs: Txo[];
+  /** sum of the known inputs (LBC as text) */ total_input: string;
+  /** sum of the outputs (LBC as text) */ total_output: string;
+  /** fee: total_input less total_output (LBC as text) */ total_fee: string;
+  /** the serialized transaction */ hex: string;
 }
 
 // prettier-ignore
 export interface Transfer {
-  /** number in this run of the daemon */ id: number;
-  /** download (to a file), publish (a file becomes a stream) or reflect (a stream goes to a reflector) */ kind: string;
-  sd_hash: string | null;
-  claim_name: string | null;
-  path: string | null;
-  reflector: string | null;
-  /** bytes that are through */ bytes_done: number;
-  bytes_total: number | null;
-  /** over the last seconds */ bytes_per_second: number;
-  seconds_left: number | null;
-  peers: number | null;
+  /** number of the transfer since the start of the daemon */ id: number;
+  /** download (of a stream to a file), publish (of a file as a stream) or reflect (of a stream to a reflector) */ kind: string;
+  /** hash of the stream descriptor; null while the stream is being created */ sd_hash: string | null;
+  /** name of the claim; null if unknown */ claim_name: string | null;
+  /** path of the file that is written or read; null for reflect */ path: string | null;
+  /** HOST:PORT of the reflector; null for other kinds */ reflector: string | null;
+  /** number of transferred bytes */ bytes_done: number;
+  /** total number of bytes; null while unknown */ bytes_total: number | null;
+  /** transfer rate of the last seconds */ bytes_per_second: number;
+  /** estimated remaining time in seconds; null while no data arrives */ seconds_left: number | null;
+  /** number of connected peers and servers; null for transfers without peers */ peers: number | null;
 }
 
 // prettier-ignore
@@ -256,77 +256,77 @@ export type TxInput = Txo | { txid: string; nout: number };
 
 // prettier-ignore
 export interface Txo {
-  /** the transaction */ txid: string;
-  /** position in the transaction */ nout: number;
-  /** block in which it is; 0 in the mempool, -2 when it was made just before */ height: number;
-  /** the amount (LBC as text) */ amount: string;
-  address: string | null;
-  /** blocks on top of it, its own included; the height when it is in none */ confirmations: number;
-  timestamp: number | null;
-  /** what it is */ type: "claim" | "support" | "data" | "purchase" | "payment";
-  claim_op?: "create" | "update";
-  /** whether it is spent */ is_spent?: boolean;
-  /** whether it pays to an account of the wallet */ is_my_output?: boolean;
-  /** true: it has no effect any more, and can only be spent */ is_expired?: boolean;
-  /** whether an account of the wallet paid it */ is_my_input?: boolean;
-  /** whether it is a payment from the wallet to itself */ is_internal_transfer?: boolean;
-  /** own supports for the claim (LBC as text) */ sent_supports?: string;
-  /** own tips for the claim (LBC as text) */ sent_tips?: string;
-  /** tips for the claim (LBC as text) */ received_tips?: string;
+  /** id of the transaction */ txid: string;
+  /** index of the output in its transaction */ nout: number;
+  /** block height; 0 in the mempool, -1 in the mempool with unconfirmed inputs, -2 if not yet sent to a hub */ height: number;
+  /** amount of the output (LBC as text) */ amount: string;
+  /** address that can spend the output; null if the script has no address */ address: string | null;
+  /** number of confirmations; if unconfirmed, the height */ confirmations: number;
+  /** block time (seconds since 1970); null if unconfirmed */ timestamp: number | null;
+  /** type of the output */ type: "claim" | "support" | "data" | "purchase" | "payment";
+  /** whether the claim is new or updated */ claim_op?: "create" | "update";
+  /** whether the output is spent */ is_spent?: boolean;
+  /** whether the output pays to an account of the wallet */ is_my_output?: boolean;
+  /** true: the output has no effect any more, and can only be spent */ is_expired?: boolean;
+  /** whether an account of the wallet funded the output */ is_my_input?: boolean;
+  /** whether the output is a payment from the wallet to itself */ is_internal_transfer?: boolean;
+  /** sum of your supports for the claim (LBC as text) */ sent_supports?: string;
+  /** sum of the tips that you sent for the claim (LBC as text) */ sent_tips?: string;
+  /** sum of the tips received for the claim (LBC as text) */ received_tips?: string;
   /** name of the claim */ name?: string;
-  /** the name as names are compared */ normalized_name?: string;
-  /** the claim */ claim_id?: string;
+  /** normalized name, by which names are compared */ normalized_name?: string;
+  /** id of the claim */ claim_id?: string;
   /** URL with the full claim id */ permanent_url?: string;
-  /** URL with the shortest id that tells it from others */ short_url?: string;
-  /** short URL below that of the channel */ canonical_url?: string;
-  /** what the claim index knows of it: heights, amounts, whether it is controlling */ meta?: { [key: string]: unknown };
-  /** what the claim or support says */ value?: { [key: string]: unknown };
+  /** URL with the shortest unique prefix of the claim id */ short_url?: string;
+  /** short URL of the channel followed by that of the claim; without a channel, the short URL */ canonical_url?: string;
+  /** data from the claim index: heights, amounts, whether the claim is controlling */ meta?: { [key: string]: unknown };
+  /** decoded value of the claim or support */ value?: { [key: string]: unknown };
   /** type of the claim: stream, channel, collection or repost */ value_type?: string;
-  /** the value as bytes */ protobuf?: string;
-  /** whether the wallet can sign for the channel */ has_signing_key?: boolean;
-  /** the channel that signed it, or its `channel_id` alone */ signing_channel?: { [key: string]: unknown };
-  /** whether the signature is of that channel */ is_channel_signature_valid?: boolean;
-  /** the claim that is reposted */ reposted_claim?: { [key: string]: unknown };
-  claims?: unknown[];
-  /** the purchase of the claim */ purchase_receipt?: { [key: string]: unknown };
-  /** the claim that was bought */ claim?: { [key: string]: unknown };
+  /** serialized value of the claim or support */ protobuf?: string;
+  /** whether the wallet has the signing key of the channel */ has_signing_key?: boolean;
+  /** channel that signed the claim or support; only its `channel_id`, if the channel is unknown */ signing_channel?: { [key: string]: unknown };
+  /** whether the signature of the channel is valid */ is_channel_signature_valid?: boolean;
+  /** the reposted claim */ reposted_claim?: { [key: string]: unknown };
+  /** claims of the collection */ claims?: unknown[];
+  /** receipt of the purchase */ purchase_receipt?: { [key: string]: unknown };
+  /** the purchased claim */ claim?: { [key: string]: unknown };
 }
 
 // prettier-ignore
 export interface TxoPage {
-  /** the items */ items: Txo[];
+  /** items of the page */ items: Txo[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
+  /** number of items on all pages */ total_items?: number;
 }
 
 // prettier-ignore
 export interface Version {
   /** version of this daemon */ lbcnet_version: string;
-  /** generation of lbrynet that it is compatible with */ lbrynet_version: string;
-  /** the same */ version: string;
-  /** kind of build */ build: string;
-  /** processor */ processor: string;
-  /** system in one text */ platform: string;
-  /** system */ os_system: string;
-  /** its release */ os_release: string;
-  /** what it runs on */ python_version: string;
-  /** the distribution */ distro?: { [key: string]: unknown };
-  /** the desktop */ desktop?: string;
+  /** compatible version of lbrynet */ lbrynet_version: string;
+  /** same as lbrynet_version */ version: string;
+  /** dev in a source checkout, otherwise release */ build: string;
+  /** architecture of the processor */ processor: string;
+  /** operating system, its release and the processor in one text */ platform: string;
+  /** operating system */ os_system: string;
+  /** release of the operating system */ os_release: string;
+  /** version of Node.js */ python_version: string;
+  /** Linux distribution */ distro?: { [key: string]: unknown };
+  /** desktop environment */ desktop?: string;
 }
 
 // prettier-ignore
 export interface Wallet {
-  /** the wallet id */ id: string;
-  /** its name */ name: string;
+  /** id of the wallet */ id: string;
+  /** name of the wallet */ name: string;
 }
 
 // prettier-ignore
 export interface WalletPage {
-  /** the items */ items: Wallet[];
+  /** items of the page */ items: Wallet[];
   /** number of this page */ page: number;
-  /** most items of a page */ page_size: number;
+  /** maximum number of items per page */ page_size: number;
   /** number of pages */ total_pages?: number;
-  /** number of items */ total_items?: number;
+  /** number of items on all pages */ total_items?: number;
 }

@@ -52,11 +52,11 @@ function methodReference(): string {
   const aliases = ALIASES.map(({ name, replacedBy }) => `\`${name}\` is another name of \`${replacedBy}\`.`);
   return (
     `# Methods of lbcnet\n\n<!-- ${GENERATED} -->\n\n` +
-    'Every method by group, as `lbcnet <group> <command> --help` tells it. Programs send a POST of ' +
-    '`{"method": "<group>_<command>", "params": {…}}` to `http://localhost:5279/`, with the options below as names ' +
-    'of parameters; `data/lbcnetOpenRpc.json` is the same for machines (OpenRPC). Answers are ' +
-    '`{"jsonrpc": "2.0", "result": …}` or `{"jsonrpc": "2.0", "error": {"code", "message", "data"}}`; for errors of a ' +
-    `method itself (-32500) \`data.name\` is their class. ${aliases.join(' ')}\n\n` +
+    'All methods by group, with the text of `lbcnet <group> <command> --help`. A program sends a POST request with ' +
+    '`{"method": "<group>_<command>", "params": {…}}` to `http://localhost:5279/`. The names of the parameters are those ' +
+    'of the options. `data/lbcnetOpenRpc.json` has the same data as an OpenRPC document. The response is ' +
+    '`{"jsonrpc": "2.0", "result": …}` or `{"jsonrpc": "2.0", "error": {"code", "message", "data"}}`. If the method ' +
+    `itself fails, the code is -32500 and \`data.name\` is the class of the error. ${aliases.join(' ')}\n\n` +
     `${contents.join('')}\n${sections.join('\n')}`
   );
 }
@@ -84,7 +84,7 @@ function clientTypes(): Record<string, string> {
   const imports = `import type { ${[...used].toSorted().join(', ')} } from './shapes.js';\n`;
   return {
     'src/client/lbcnet/methods.ts':
-      `${HEADING}// prettier-ignore\n${imports}\n/** Parameters and answer of every method. */\n// prettier-ignore\n` +
+      `${HEADING}// prettier-ignore\n${imports}\n/** Parameters and result of each method. */\n// prettier-ignore\n` +
       `export interface LbcnetMethods {\n${members.join('')}}\n`,
     'src/client/lbcnet/shapes.ts': shapes.file(),
   };

@@ -56,7 +56,7 @@ function row(name: string, text: string, level = 1): string {
 export function describeParam(param: ParamDeclaration): string {
   const type = `${TYPE_WORDS[param.type]}${param.required ? ', required' : ''}`;
   const fallback =
-    param.default === undefined || param.default === false ? '' : `; ${String(param.default)} otherwise`;
+    param.default === undefined || param.default === false ? '' : `; default: ${String(param.default)}`;
   return `(${type}) ${param.description}${fallback}`;
 }
 
@@ -90,13 +90,14 @@ function kindOf(schema: Schema): string {
 function describeField(name: string, field: Schema | OptionalSchema): string {
   const schema = field.kind === 'optional' ? field.schema : field;
   const when = field.kind === 'optional' && field.when !== '' ? ` [${field.when}]` : '';
-  return row(
-    name,
-    `(${kindOf(schema)}) ${schema.kind === 'union' ? '' : schema.description}${when}`.trimEnd(),
-  );
+  return row(name, `(${kindOf(schema)}) ${schema.description}${when}`.trimEnd());
 }
 
 function describeResult(schema: Schema): string {
+  if (schema.kind === 'union' && schema.name === undefined)
+    return schema.variants
+      .map(({ when, schema: variant }) => `${INDENT}(${kindOf(variant)}) ${variant.description} [${when}]`)
+      .join('\n');
   const head = `${INDENT}(${kindOf(schema)}) ${schema.description}`.trimEnd();
   if (schema.kind !== 'object') return head;
   const fields = Object.entries(schema.fields).map(([name, field]) => describeField(name, field));
@@ -132,9 +133,7 @@ export function groupHelp(
     .map((declaration) => row(commandWords(declaration)[1]!, declaration.summary));
   const others = aliases
     .filter(({ name }) => name.startsWith(`${group}_`))
-    .map(({ name, replacedBy }) =>
-      row(name.slice(group.length + 1), `The same as ${replacedBy}; deprecated.`),
-    );
+    .map(({ name, replacedBy }) => row(name.slice(group.length + 1), `Same as ${replacedBy}; deprecated.`));
   return [
     `Usage:  ${program} ${group} [--help] COMMAND ...`,
     GROUPS[group],
@@ -155,7 +154,7 @@ export function programHelp(
     .map(({ name, summary }) => row(name, summary));
   return [
     `Usage:  ${program} [--help] [--version] [--api HOST:PORT] COMMAND ...`,
-    'Content and wallet of the LBRY network.',
+    'Publish, download and pay on the LBRY network.',
     `Options:\n${options.map(([name, text]) => row(name, text)).join('\n')}`,
     `Grouped Commands:\n${groups.join('\n')}`,
     `Commands:\n${[row('start', 'Start the daemon.'), ...commands].join('\n')}`,

@@ -26,10 +26,13 @@ const ERRORS: JsonSchema = {
   Parse: { code: ERROR_CODE.parse, message: 'The body is not JSON.' },
   InvalidRequest: { code: ERROR_CODE.invalidRequest, message: 'The body is not an object.' },
   MethodNotFound: { code: ERROR_CODE.methodNotFound, message: 'There is no such method.' },
-  InvalidParams: { code: ERROR_CODE.invalidParams, message: 'Names or number of the parameters do not fit.' },
+  InvalidParams: {
+    code: ERROR_CODE.invalidParams,
+    message: 'Names or number of the parameters do not match the method.',
+  },
   Application: {
     code: ERROR_CODE.application,
-    message: 'The method failed; `data.name` says by which class of error.',
+    message: 'The method failed; `data.name` is the class of the error.',
   },
 };
 
@@ -62,7 +65,7 @@ export function openRpcDocument(declarations: readonly MethodDeclaration[], vers
     info: {
       title: 'lbcnet JSON-RPC',
       description:
-        'Content and wallet of the LBRY network. Names and meanings of the methods are those of lbry-sdk 0.113.0.',
+        'Publish, download and pay on the LBRY network. Names and meanings of the methods are those of lbry-sdk 0.113.0.',
       version,
       license: { name: 'MIT' },
     },

@@ -9,6 +9,7 @@ import {
   amount,
   blocking,
   confirmations,
+  oneAccountId,
   preview,
   singleKey,
   walletId,
@@ -18,12 +19,12 @@ import { account, accountPage, addedAccount, balance, transaction } from './shap
 export const accountAdd = declareMethod({
   name: 'account_add',
   group: 'account',
-  summary: 'Add an account from a seed, a private key or, to watch only, a public key.',
+  summary: 'Add an account from a seed or a private key, or a watch-only account from a public key.',
   details: [
     "A BIP39 or BIP32 seed of another wallet needs the path from its root to the account: m/44'/140'/0' for P2PKH addresses, " +
-      "m/84'/140'/0' for witness addresses (P2WPKH). The answer names the form of seed or key in `form`.",
-    'A witness account pays and is paid, but cannot hold claims or supports. lbrynet reads its keys, but not the type of ' +
-      'its addresses.',
+      "m/84'/140'/0' for witness addresses (P2WPKH). The field `form` of the result names the format of the seed or key.",
+    'A witness account can send and receive payments, but cannot hold claims or supports. lbrynet reads the keys of such an ' +
+      'account, but ignores the type of its addresses.',
   ],
   usage: [
     '(<account_name> | --account_name=<account_name>)',
@@ -38,14 +39,13 @@ export const accountAdd = declareMethod({
     {
       name: 'seed',
       type: 'str',
-      description:
-        'words of the seed: of lbry-sdk, or of BIP39 with a path; or a BIP32 seed in hex with a path',
+      description: 'seed words of lbry-sdk; or BIP39 words or a BIP32 seed in hex, which both need a path',
     },
     { name: 'private_key', type: 'str', description: 'extended private key' },
     {
       name: 'public_key',
       type: 'str',
-      description: 'extended public key, for an account that can only watch',
+      description: 'extended public key of a watch-only account',
     },
     {
       name: 'path',
@@ -66,7 +66,7 @@ export const accountBalance = declareMethod({
     '[<account_id>] [<address> | --address=<address>] [--wallet_id=<wallet_id>]',
     '[<confirmations> | --confirmations=<confirmations>]',
   ],
-  params: [accountId, walletId, confirmations],
+  params: [oneAccountId, walletId, confirmations],
   result: balance,
   needs: ['wallet'],
 });
@@ -90,16 +90,20 @@ export const accountDeposit = declareMethod({
     '[--wallet_id=<wallet_id>] [--preview] [--blocking]',
   ],
   params: [
-    { name: 'txid', type: 'str', description: 'the transaction', required: true },
-    { name: 'nout', type: 'int', description: 'its output', required: true },
-    { name: 'redeem_script', type: 'str', description: 'the redeem script in hex', required: true },
+    { name: 'txid', type: 'str', description: 'id of the transaction with the output', required: true },
+    { name: 'nout', type: 'int', description: 'index of the output in the transaction', required: true },
+    { name: 'redeem_script', type: 'str', description: 'redeem script of the output in hex', required: true },
     {
       name: 'private_key',
       type: 'str',
-      description: 'the private key, in wallet import format',
+      description: 'private key in wallet import format',
       required: true,
     },
-    { name: 'to_account', type: 'str', description: 'account that is paid' },
+    {
+      name: 'to_account',
+      type: 'str',
+      description: 'id of the account that gets the amount; default: the default account',
+    },
     walletId,
     preview,
     blocking,
@@ -112,18 +116,36 @@ export const accountFund = declareMethod({
   name: 'account_fund',
   group: 'account',
   summary: 'Pay from one account to another.',
-  details: ['The transaction is made, and sent with `broadcast`.'],
+  details: ['Without `broadcast` the transaction is only returned, not sent.'],
   usage: [
     '[<to_account> | --to_account=<to_account>] [<from_account> | --from_account=<from_account>]',
     '(<amount> | --amount=<amount> | --everything) [<outputs> | --outputs=<outputs>]',
     '[--wallet_id=<wallet_id>] [--broadcast]',
   ],
   params: [
-    { name: 'to_account', type: 'str', description: 'account that is paid' },
-    { name: 'from_account', type: 'str', description: 'account that pays' },
-    { name: 'amount', type: 'lbc', description: 'how much' },
-    { name: 'everything', type: 'bool', description: 'all that can be spent; claims stay', default: false },
-    { name: 'outputs', type: 'int', description: 'equal outputs to split the amount into', default: 1 },
+    {
+      name: 'to_account',
+      type: 'str',
+      description: 'id of the account that gets the amount; default: the default account',
+    },
+    {
+      name: 'from_account',
+      type: 'str',
+      description: 'id of the account that pays; default: the default account',
+    },
+    { name: 'amount', type: 'lbc', description: 'amount to pay; required without `everything`' },
+    {
+      name: 'everything',
+      type: 'bool',
+      description: 'pay all spendable outputs; claims and supports stay',
+      default: false,
+    },
+    {
+      name: 'outputs',
+      type: 'int',
+      description: 'number of equal outputs into which the amount is split',
+      default: 1,
+    },
     { name: 'broadcast', type: 'bool', description: 'send the transaction', default: false },
     walletId,
   ],
@@ -146,10 +168,11 @@ export const accountList = declareMethod({
     {
       name: 'include_claims',
       type: 'bool',
-      description: 'taken for the sake of older clients; `account_balance` shows the amounts in claims',
+      description:
+        'accepted for older clients, without effect; `account_balance` returns the amounts in claims',
       default: false,
     },
-    { name: 'show_seed', type: 'bool', description: 'show seeds', default: false },
+    { name: 'show_seed', type: 'bool', description: 'include the seed words', default: false },
     page,
     pageSize,
   ],
@@ -160,13 +183,15 @@ export const accountList = declareMethod({
 export const accountMaxAddressGap = declareMethod({
   name: 'account_max_address_gap',
   group: 'account',
-  summary: 'Find the longest runs of unused addresses before a used one.',
-  details: ['A wallet made from the seed elsewhere finds all payments if its gaps are larger than these.'],
+  summary: 'Find the longest run of consecutive unused addresses before a used address.',
+  details: [
+    'Another wallet that restores the seed finds all payments if its gap limits are larger than these numbers.',
+  ],
   usage: ['(<account_id> | --account_id=<account_id>) [--wallet_id=<wallet_id>]'],
-  params: [{ name: 'account_id', type: 'str', description: 'the account', required: true }, walletId],
+  params: [{ name: 'account_id', type: 'str', description: 'id of the account', required: true }, walletId],
   result: t.object({
-    max_change_gap: t.int('of change addresses'),
-    max_receiving_gap: t.int('of receiving addresses'),
+    max_change_gap: t.int('longest run of unused change addresses'),
+    max_receiving_gap: t.int('longest run of unused receiving addresses'),
   }),
   needs: ['wallet'],
 });
@@ -176,7 +201,7 @@ export const accountRemove = declareMethod({
   group: 'account',
   summary: 'Remove an account from the wallet.',
   usage: ['(<account_id> | --account_id=<account_id>) [--wallet_id=<wallet_id>]'],
-  params: [{ name: 'account_id', type: 'str', description: 'the account', required: true }, walletId],
+  params: [{ name: 'account_id', type: 'str', description: 'id of the account', required: true }, walletId],
   result: account,
   needs: ['wallet'],
 });
@@ -184,12 +209,23 @@ export const accountRemove = declareMethod({
 export const accountSend = declareMethod({
   name: 'account_send',
   group: 'account',
-  summary: 'Send the same amount to each address, from one account.',
+  summary: 'Send the same amount from one account to each address.',
   usage: [
     '<amount> <addresses>... [--account_id=<account_id>] [--wallet_id=<wallet_id>] [--preview]',
     '[--blocking]',
   ],
-  params: [required(amount), required(addresses), accountId, walletId, preview, blocking],
+  params: [
+    required(amount),
+    required(addresses),
+    {
+      ...accountId,
+      description:
+        'id of the account that pays; default: all accounts of the wallet pay, and the default account gets the change',
+    },
+    walletId,
+    preview,
+    blocking,
+  ],
   result: transaction,
   needs: ['wallet'],
 });
@@ -204,14 +240,26 @@ export const accountSet = declareMethod({
     '[--receiving_gap=<receiving_gap>] [--receiving_max_uses=<receiving_max_uses>]',
   ],
   params: [
-    { name: 'account_id', type: 'str', description: 'the account', required: true },
+    { name: 'account_id', type: 'str', description: 'id of the account', required: true },
     walletId,
     { name: 'default', type: 'bool', description: 'make it the default account', default: false },
-    { name: 'new_name', type: 'str', description: 'new name' },
-    { name: 'change_gap', type: 'int', description: 'unused change addresses ahead' },
-    { name: 'change_max_uses', type: 'int', description: 'uses of a change address' },
-    { name: 'receiving_gap', type: 'int', description: 'unused receiving addresses ahead' },
-    { name: 'receiving_max_uses', type: 'int', description: 'uses of a receiving address' },
+    { name: 'new_name', type: 'str', description: 'new name of the account' },
+    { name: 'change_gap', type: 'int', description: 'number of unused change addresses that are kept ahead' },
+    {
+      name: 'change_max_uses',
+      type: 'int',
+      description: 'maximum number of transactions per change address',
+    },
+    {
+      name: 'receiving_gap',
+      type: 'int',
+      description: 'number of unused receiving addresses that are kept ahead',
+    },
+    {
+      name: 'receiving_max_uses',
+      type: 'int',
+      description: 'maximum number of transactions per receiving address',
+    },
   ],
   result: account,
   needs: ['wallet'],

@@ -2,19 +2,23 @@
 import { t } from '../../../schema/schema.js';
 import { declareMethod } from '../declaration.js';
 import { page, pageSize } from './listParams.js';
-import { accountId, walletId } from './params.js';
+import { accountId, oneAccountId, walletId } from './params.js';
 import { addressPage } from './shapes.js';
 
 export const addressIsMine = declareMethod({
   name: 'address_is_mine',
   group: 'address',
-  summary: 'Tell whether an address is of the wallet.',
+  summary: 'Check whether an address belongs to an account.',
   usage: [
     '(<address> | --address=<address>) [<account_id> | --account_id=<account_id>]',
     '[--wallet_id=<wallet_id>]',
   ],
-  params: [{ name: 'address', type: 'str', description: 'the address', required: true }, accountId, walletId],
-  result: t.bool('whether it is'),
+  params: [
+    { name: 'address', type: 'str', description: 'the address', required: true },
+    oneAccountId,
+    walletId,
+  ],
+  result: t.bool('whether the address belongs to the account'),
   needs: ['wallet'],
 });
 
@@ -27,7 +31,7 @@ export const addressList = declareMethod({
     '[--page_size=<page_size>]',
   ],
   params: [
-    { name: 'address', type: 'str', description: 'only this one' },
+    { name: 'address', type: 'str', description: 'return only this address' },
     accountId,
     walletId,
     page,
@@ -40,9 +44,9 @@ export const addressList = declareMethod({
 export const addressUnused = declareMethod({
   name: 'address_unused',
   group: 'address',
-  summary: 'Show an address without any payment.',
+  summary: 'Return a receiving address that has not received a payment yet.',
   usage: ['[--account_id=<account_id>] [--wallet_id=<wallet_id>]'],
-  params: [accountId, walletId],
+  params: [oneAccountId, walletId],
   result: t.str('the address'),
   needs: ['wallet'],
 });

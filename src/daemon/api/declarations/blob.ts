@@ -9,7 +9,7 @@ export const blobAnnounce = declareMethod({
   group: 'blob',
   summary: 'Announce blobs to the DHT within a minute.',
   details: [
-    'With the hash of a stream or of its descriptor, the descriptor and all data blobs are announced. Missing blobs are left out.',
+    'For the hash of a stream or of a descriptor, the descriptor and all data blobs of the stream are announced. Missing blobs are omitted.',
   ],
   usage: ['(<blob_hash> | --blob_hash=<blob_hash> | --stream_hash=<stream_hash> | --sd_hash=<sd_hash>)'],
   params: [blobHash, streamHash, ofDescriptor],
@@ -21,7 +21,7 @@ export const blobClean = declareMethod({
   name: 'blob_clean',
   group: 'blob',
   summary: 'Delete blobs that exceed blob_storage_limit or network_storage_limit.',
-  details: ['Blobs of published and of pinned files stay. This also happens every 30 minutes.'],
+  details: ['Blobs of published and of pinned files are kept. The daemon also runs this every 30 minutes.'],
   usage: [],
   params: [],
   result: t.none('null'),
@@ -31,13 +31,13 @@ export const blobClean = declareMethod({
 export const blobDelete = declareMethod({
   name: 'blob_delete',
   group: 'blob',
-  summary: 'Delete a blob, or a stream by the hash of its descriptor.',
+  summary: 'Delete a blob, or a stream if the hash is that of its descriptor.',
   details: [
-    'For a descriptor it deletes the blobs of the stream that no other stream needs, and removes the file from the list. The saved file stays.',
+    'For a descriptor it deletes the blobs of the stream that no other stream needs, and removes the file from the list. The saved file is kept.',
   ],
   usage: ['(<blob_hash> | --blob_hash=<blob_hash>)'],
   params: [required(blobHash)],
-  result: t.str('what was done'),
+  result: t.str('a sentence about the result'),
   needs: ['blob_manager', 'database'],
 });
 
@@ -48,10 +48,10 @@ export const blobGet = declareMethod({
   usage: ['(<blob_hash> | --blob_hash=<blob_hash>) [--timeout=<timeout>] [--read]'],
   params: [
     required(blobHash),
-    { ...timeout, description: 'seconds until it fails; default: the setting blob_download_timeout' },
+    { ...timeout, description: 'seconds until the call fails; default: the setting blob_download_timeout' },
     { name: 'read', type: 'bool', description: 'return the blob, which must be UTF-8 text', default: false },
   ],
-  result: t.str('a status text; with read, the blob'),
+  result: t.str('a sentence about the result; with read, the blob'),
   needs: ['blob_manager'],
 });
 
@@ -64,9 +64,9 @@ export const blobList = declareMethod({
     '[<sd_hash> | --sd_hash=<sd_hash>] [--page=<page>] [--page_size=<page_size>]',
   ],
   params: [
-    { name: 'uri', type: 'str', description: 'URL of a claim: blobs of its stream' },
-    { ...streamHash, description: 'hash of a stream: its blobs' },
-    { ...ofDescriptor, description: 'hash of a stream descriptor: blobs of its stream' },
+    { name: 'uri', type: 'str', description: 'URL of a claim: list the blobs of its stream' },
+    { ...streamHash, description: 'hash of a stream: list its blobs' },
+    { ...ofDescriptor, description: 'hash of a stream descriptor: list the blobs of its stream' },
     { name: 'needed', type: 'bool', description: 'only missing blobs' },
     { name: 'finished', type: 'bool', description: 'only stored blobs' },
     page,
@@ -81,7 +81,7 @@ export const blobReflect = declareMethod({
   group: 'blob',
   summary: 'Send blobs to a reflector.',
   details: [
-    'A stream descriptor is sent with the data blobs of its stream. Blobs that the reflector has are not sent.',
+    'A stream descriptor is sent with the data blobs of its stream. Blobs that the reflector already has are not sent.',
   ],
   usage: ['(<blob_hashes>...) [--reflector_server=<reflector_server>]'],
   params: [
@@ -89,7 +89,7 @@ export const blobReflect = declareMethod({
     {
       name: 'reflector_server',
       type: 'str',
-      description: 'HOST or HOST:PORT of the reflector; default: one of the setting reflector_servers',
+      description: 'HOST or HOST:PORT of the reflector; default: a server of the setting reflector_servers',
     },
   ],
   result: t.array(t.str('hash of a blob that was sent')),
@@ -99,17 +99,20 @@ export const blobReflect = declareMethod({
 export const blobRestore = declareMethod({
   name: 'blob_restore',
   group: 'blob',
-  summary: 'Write the blobs of published files that are made on demand (keep_blobs: false).',
+  summary:
+    'Write the blobs of published files to disk, if they exist only on demand (setting keep_blobs: false).',
   usage: ['[<sd_hash> | --sd_hash=<sd_hash>]'],
-  params: [{ ...ofDescriptor, description: 'only of this stream' }],
+  params: [
+    { ...ofDescriptor, description: 'hash of a stream descriptor: write only the blobs of this stream' },
+  ],
   result: t.object(
     {
-      streams: t.int('streams with all blobs on disk now'),
-      blobs: t.int('blobs that were written'),
-      bytes: t.int('their bytes'),
-      changed: t.array(t.str('descriptor of a stream'), 'streams whose file was changed'),
+      streams: t.int('number of streams that now have all blobs on disk'),
+      blobs: t.int('number of blobs that were written'),
+      bytes: t.int('total size of these blobs in bytes'),
+      changed: t.array(t.str('hash of a stream descriptor'), 'streams whose published file has changed'),
     },
-    'what was written',
+    'result of the restoration',
   ),
   needs: ['blob_manager'],
 });
@@ -117,7 +120,7 @@ export const blobRestore = declareMethod({
 export const blobReflectAll = declareMethod({
   name: 'blob_reflect_all',
   group: 'blob',
-  summary: 'Send all stored blobs to one of the reflectors of the setting reflector_servers.',
+  summary: 'Send all stored blobs to a server of the setting reflector_servers.',
   usage: [],
   params: [],
   result: t.bool('true'),

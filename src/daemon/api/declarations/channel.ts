@@ -3,27 +3,27 @@ import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
 import { listing, txoFilter } from './listParams.js';
 import {
-  accountId,
   allowDuplicateName,
   bid,
   blocking,
   channelAccountId,
   channelId,
   channelName,
-  claimAddress,
   claimId,
   clearFeatured,
   clearing,
   coverUrl,
+  creating,
   email,
   featured,
   fundingAccountIds,
-  making,
   metadata,
   nout,
   preview,
   replace,
+  searchedAccountId,
   txid,
+  updatedClaimAddress,
   walletId,
   websiteUrl,
 } from './params.js';
@@ -41,13 +41,13 @@ export const channelAbandon = declareMethod({
     claimId,
     txid,
     nout,
-    accountId,
+    searchedAccountId,
     walletId,
     preview,
     {
       name: 'blocking',
       type: 'bool',
-      description: 'wait until the wallet has taken the transaction in',
+      description: 'wait until the wallet has processed the transaction',
       default: true,
     },
   ],
@@ -72,7 +72,7 @@ export const channelCreate = declareMethod({
     { name: 'name', type: 'str', description: 'name of the channel, which begins with @', required: true },
     required(bid),
     allowDuplicateName,
-    ...making,
+    ...creating,
     ...metadata,
     email,
     websiteUrl,
@@ -86,33 +86,36 @@ export const channelCreate = declareMethod({
 export const channelExport = declareMethod({
   name: 'channel_export',
   group: 'channel',
-  summary: 'Export the key of a channel.',
+  summary: 'Export the signing key of a channel.',
   usage: [
     '(<channel_id> | --channel_id=<channel_id> | --channel_name=<channel_name>)',
     '[--account_id=<account_id>...] [--wallet_id=<wallet_id>]',
   ],
   params: [
-    { name: 'channel_id', type: 'str', description: 'the channel' },
+    { name: 'channel_id', type: 'str', description: 'id of the channel' },
     { name: 'channel_name', type: 'str', description: 'name of the channel' },
     {
       name: 'account_id',
       type: 'strOrList',
-      description: 'accounts in which to look for it',
+      description: 'ids of the accounts to search for the channel; default: all accounts',
       emptyIsAbsent: true,
     },
     walletId,
   ],
-  result: t.str('the key and what belongs to it, as text'),
+  result: t.str('the key with the data that another wallet needs, as one line of text'),
   needs: ['wallet'],
 });
 
 export const channelImport = declareMethod({
   name: 'channel_import',
   group: 'channel',
-  summary: 'Import the key of a channel.',
+  summary: 'Import the signing key of a channel.',
   usage: ['(<channel_data> | --channel_data=<channel_data>) [--wallet_id=<wallet_id>]'],
-  params: [{ name: 'channel_data', type: 'str', description: 'what was exported', required: true }, walletId],
-  result: t.str('what was done'),
+  params: [
+    { name: 'channel_data', type: 'str', description: 'text that channel_export returned', required: true },
+    walletId,
+  ],
+  result: t.str('a sentence with the name of the channel'),
   needs: ['wallet'],
 });
 
@@ -133,7 +136,7 @@ export const channelList = declareMethod({
 export const channelSign = declareMethod({
   name: 'channel_sign',
   group: 'channel',
-  summary: 'Sign data with the key of a channel.',
+  summary: 'Sign data with the signing key of a channel.',
   usage: [
     '[<channel_name> | --channel_name=<channel_name>] [<channel_id> | --channel_id=<channel_id>]',
     '[<hexdata> | --hexdata=<hexdata>] [<salt> | --salt=<salt>]',
@@ -142,15 +145,19 @@ export const channelSign = declareMethod({
   params: [
     channelName,
     channelId,
-    { name: 'hexdata', type: 'str', description: 'the data in hex' },
-    { name: 'salt', type: 'str', description: 'what is signed with it; otherwise the time' },
+    { name: 'hexdata', type: 'str', description: 'data to sign, in hex; required' },
+    {
+      name: 'salt',
+      type: 'str',
+      description: 'text that is signed together with the data; default: the current Unix time',
+    },
     channelAccountId,
     walletId,
   ],
   result: t.object({
     signature: t.str('the signature in hex'),
-    signing_ts: t.str('when it was made'),
-    salt: t.str('what was signed with the data'),
+    signing_ts: t.str('same as salt'),
+    salt: t.str('text that was signed together with the data'),
   }),
   needs: ['wallet'],
 });
@@ -171,15 +178,16 @@ export const channelUpdate = declareMethod({
   ],
   params: [
     required(claimId),
-    bid,
-    accountId,
+    { ...bid, description: 'amount to stake in the claim; default: the present amount' },
+    searchedAccountId,
     walletId,
-    claimAddress,
+    updatedClaimAddress,
     fundingAccountIds,
     {
       name: 'new_signing_key',
       type: 'bool',
-      description: 'sign with a new key from now on, which makes older signatures invalid',
+      description:
+        'replace the signing key with a new key, which invalidates all earlier signatures of the channel',
       default: false,
     },
     preview,

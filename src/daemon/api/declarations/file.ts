@@ -27,7 +27,7 @@ export const fileDelete = declareMethod({
   group: 'file',
   summary: 'Delete files.',
   details: [
-    'It deletes the rows and blobs of the matching files, except blobs that another stream needs. If several files match, nothing is deleted without delete_all. Without a filter all files match.',
+    'It deletes the database rows and blobs of the matching files, except blobs that another stream needs. If several files match, nothing is deleted without delete_all. Without a filter all files match.',
   ],
   usage: [
     '[--delete_from_download_dir] [--delete_all] [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
@@ -39,13 +39,13 @@ export const fileDelete = declareMethod({
     {
       name: 'delete_from_download_dir',
       type: 'bool',
-      description: 'delete the saved file too; for a published file this is the original file',
+      description: 'also delete the saved file; for a published file this is the original file',
       default: false,
     },
     {
       name: 'delete_all',
       type: 'bool',
-      description: 'delete all that match where there are several',
+      description: 'delete all matching files, even if there are several',
       default: false,
     },
     ...fileFilter,
@@ -57,7 +57,7 @@ export const fileDelete = declareMethod({
 export const fileList = declareMethod({
   name: 'file_list',
   group: 'file',
-  summary: 'List the files that were published, downloaded or played.',
+  summary: 'List published, downloaded and played files.',
   details: [
     'A file is listed if it matches all filters. The default order is the order in which files were added.',
   ],
@@ -75,29 +75,44 @@ export const fileList = declareMethod({
   ],
   params: [
     { name: 'sort', type: 'str', description: 'field to sort by: one of the filters' },
-    { name: 'reverse', type: 'bool', description: 'in descending order', default: false },
-    { name: 'comparison', type: 'str', description: 'how filters compare: eq, ne, g, ge, l or le' },
-    { ...walletId, description: 'the wallet whose purchases are shown; default: the default wallet' },
+    { name: 'reverse', type: 'bool', description: 'sort in descending order', default: false },
+    {
+      name: 'comparison',
+      type: 'str',
+      description: 'comparison of the filters: eq (default), ne, g, ge, l or le',
+    },
+    {
+      ...walletId,
+      description: 'id of the wallet whose purchases are returned; default: the default wallet',
+    },
     page,
     pageSize,
     ...fileFilter,
-    { name: 'added_on', type: 'int', description: 'when it was added (Unix time in seconds)' },
+    { name: 'added_on', type: 'int', description: 'time at which the file was added (Unix time in seconds)' },
     // The usage text of lbry-sdk omits this filter.
     {
       name: 'claim_height',
       type: 'int',
-      description: 'height of its claim, below 1 while that is in no block',
+      description: 'height of the claim; below 1 while the claim is unconfirmed',
     },
-    { name: 'outpoint', type: 'strOrList', description: 'outpoint of its claim, or one of several' },
-    { name: 'blobs_in_stream', type: 'int', description: 'data blobs of the stream' },
+    {
+      name: 'outpoint',
+      type: 'strOrList',
+      description: 'outpoint (TXID:NOUT) of the claim, or a list of outpoints',
+    },
+    { name: 'blobs_in_stream', type: 'int', description: 'number of data blobs of the stream' },
     { name: 'download_path', type: 'str', description: 'path of the saved file' },
-    { name: 'blobs_remaining', type: 'int', description: 'data blobs that are missing' },
-    { name: 'uploading_to_reflector', type: 'bool', description: 'whether it is being sent to a reflector' },
-    { name: 'is_fully_reflected', type: 'bool', description: 'whether a reflector has it' },
-    { name: 'status', type: 'str', description: 'running, finished or stopped' },
+    { name: 'blobs_remaining', type: 'int', description: 'number of missing data blobs' },
+    {
+      name: 'uploading_to_reflector',
+      type: 'bool',
+      description: 'whether the stream is being sent to a reflector',
+    },
+    { name: 'is_fully_reflected', type: 'bool', description: 'whether a reflector has the stream' },
+    { name: 'status', type: 'str', description: 'status: running, finished or stopped' },
     { name: 'completed', type: 'bool', description: 'whether the saved file is complete' },
-    { name: 'is_pinned', type: 'bool', description: 'whether its blobs are kept when disk space runs short' },
-    { name: 'full_status', type: 'bool', description: 'accepted from older clients; it changes nothing' },
+    { name: 'is_pinned', type: 'bool', description: 'whether the blobs are kept when disk space runs short' },
+    { name: 'full_status', type: 'bool', description: 'accepted for older clients, without effect' },
   ],
   result: filePage,
   needs: ['file_manager'],
@@ -106,19 +121,23 @@ export const fileList = declareMethod({
 export const fileRebuild = declareMethod({
   name: 'file_rebuild',
   group: 'file',
-  summary: 'Rebuild rows of streams and files from the blobs, and look their claims up at the hub.',
+  summary:
+    'Rebuild the database rows of streams and files from stored blobs, and find their claims at the hub.',
   usage: [],
   params: [],
   result: t.object(
     {
-      streams: t.int('streams whose rows were made from their descriptors'),
-      files: t.int('files that were added to the list'),
-      claims: t.int('files that were tied to their claims'),
-      without_claim: t.array(t.str('descriptor of a stream'), 'files without a claim at the hub'),
-      unreadable: t.array(t.str('hash of a blob'), 'blobs that begin like descriptors and cannot be read'),
-      blobs_of_no_stream: t.int('blobs that belong to no descriptor; they are kept'),
+      streams: t.int('number of streams that were restored from their descriptors'),
+      files: t.int('number of files that were added to the list'),
+      claims: t.int('number of files whose claim was found'),
+      without_claim: t.array(
+        t.str('hash of a stream descriptor'),
+        'files whose claim was not found at the hub',
+      ),
+      unreadable: t.array(t.str('hash of a blob'), 'blobs that begin like descriptors but cannot be parsed'),
+      blobs_of_no_stream: t.int('number of blobs that no descriptor lists; they are kept'),
     },
-    'what was found, and what was not',
+    'result of the rebuild',
   ),
   needs: ['wallet', 'file_manager', 'blob_manager', 'database'],
 });
@@ -132,14 +151,14 @@ const pinUsage = [
 const pinnedChannels = declareParam({
   name: 'channel_id',
   type: 'strOrList',
-  description: 'claim ids of channels: all their files, later ones too',
+  description: 'ids of channels whose present and future files are meant',
 });
 const pinsLeft = t.object(
   {
-    streams: t.array(t.str('hash of a stream descriptor'), 'files that are pinned by themselves'),
-    channels: t.array(t.str('claim id'), 'channels that are pinned'),
+    streams: t.array(t.str('hash of a stream descriptor'), 'individually pinned files'),
+    channels: t.array(t.str('claim id'), 'pinned channels'),
   },
-  'all pins there are now',
+  'all present pins',
 );
 
 export const filePin = declareMethod({
@@ -147,7 +166,7 @@ export const filePin = declareMethod({
   group: 'file',
   summary: 'Keep blobs of files when disk space runs short.',
   details: [
-    'Blobs of pinned files are not deleted to keep to blob_storage_limit. Without arguments all pins are shown.',
+    'Pinned blobs are not deleted to enforce blob_storage_limit. Without arguments the method only returns all pins.',
   ],
   usage: pinUsage,
   params: [...fileFilter, pinnedChannels],
@@ -159,7 +178,9 @@ export const fileReflect = declareMethod({
   name: 'file_reflect',
   group: 'file',
   summary: 'Send streams to a reflector.',
-  details: ['Blobs that the reflector has are not sent. Without a filter all streams of file_list are sent.'],
+  details: [
+    'Blobs that the reflector already has are not sent. Without a filter all streams of file_list are sent.',
+  ],
   usage: [
     '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
     '[--rowid=<rowid>] [--reflector=<reflector>] [--server=<server>] [--port=<port>]',
@@ -172,13 +193,13 @@ export const fileReflect = declareMethod({
     {
       name: 'reflector',
       type: 'str',
-      description: 'HOST or HOST:PORT of the reflector; default: one of the setting reflector_servers',
+      description: 'HOST or HOST:PORT of the reflector; default: a server of the setting reflector_servers',
     },
-    { name: 'server', type: 'str', description: 'another name of reflector' },
+    { name: 'server', type: 'str', description: 'another name of the parameter reflector' },
     {
       name: 'port',
       type: 'int',
-      description: 'port of the reflector, if reflector does not have one; default: 5566',
+      description: 'port of the reflector, if reflector contains none; default: 5566',
     },
   ],
   result: t.array(t.str('hash of a blob that was sent')),
@@ -190,7 +211,7 @@ export const fileSave = declareMethod({
   group: 'file',
   summary: 'Save a stream to a file.',
   details: [
-    'It returns when the first blob is written. Missing blobs are downloaded. file_name is the name of the new file, not a filter. If the name exists, a number is added.',
+    'It returns when the first blob is written to the file. Missing blobs are downloaded. file_name is the name of the new file, not a filter. If a file with this name exists, a number is appended.',
   ],
   usage: [
     '[--file_name=<file_name>] [--download_directory=<download_directory>] [--sd_hash=<sd_hash>]',
@@ -212,8 +233,8 @@ export const fileSave = declareMethod({
     ofChannelName,
   ],
   result: t.union([
-    { when: 'when exactly one file matches', schema: file },
-    { when: 'else', schema: t.bool('false; nothing is saved') },
+    { when: 'if exactly one file matches', schema: file },
+    { when: 'otherwise', schema: t.bool('false; nothing is saved') },
   ]),
   needs: ['file_manager'],
 });
@@ -223,7 +244,7 @@ export const fileSetStatus = declareMethod({
   group: 'file',
   summary: 'Start or stop saving a file.',
   details: [
-    'If several files match, the one that was added first is used. A stop keeps the blobs and deletes the partial file.',
+    'If several files match, the file that was added first is used. stop keeps the blobs and deletes the partial file.',
   ],
   usage: [
     '(<status> | --status=<status>) [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
@@ -234,15 +255,15 @@ export const fileSetStatus = declareMethod({
     // The usage text of lbry-sdk names four of these filters, but its method accepts all.
     ...fileFilter,
   ],
-  result: t.str('what was done'),
+  result: t.str('a sentence about the change'),
   needs: ['file_manager'],
 });
 
 export const fileUnpin = declareMethod({
   name: 'file_unpin',
   group: 'file',
-  summary: 'Let blobs of files be deleted when disk space runs short.',
-  details: ['A file whose channel is pinned stays until that is unpinned by --channel_id.'],
+  summary: 'Allow blobs of files to be deleted when disk space runs short.',
+  details: ['A file of a pinned channel stays pinned until the channel is unpinned with --channel_id.'],
   usage: pinUsage,
   params: [...fileFilter, pinnedChannels],
   result: pinsLeft,
@@ -254,7 +275,7 @@ export const get = declareMethod({
   group: null,
   summary: 'Download the stream of a claim.',
   details: [
-    'It pays the price of the claim, if it has one. It returns when the first blob is written, or, if nothing is saved, when the descriptor is downloaded. For an existing file it returns immediately.',
+    'It pays the price of the claim, if the claim has a price. It returns when the first blob is written to the file. If no file is saved, it returns when the descriptor is downloaded. For an existing file it returns immediately.',
   ],
   usage: [
     '<uri> [<file_name> | --file_name=<file_name>]',
@@ -268,17 +289,17 @@ export const get = declareMethod({
       ...downloadDirectory,
       description: 'full path of an existing folder for the saved file; default: the setting download_dir',
     },
-    { ...timeout, description: 'seconds until it fails; default: the setting download_timeout' },
+    { ...timeout, description: 'seconds until the call fails; default: the setting download_timeout' },
     {
       name: 'save_file',
       type: 'bool',
       description: 'whether to save the file; default: the setting save_files',
     },
-    { ...walletId, description: 'the wallet that pays; default: the default wallet' },
+    { ...walletId, description: 'id of the wallet that pays; default: the default wallet' },
   ],
   result: t.union([
-    { when: 'when the download began', schema: file },
-    { when: 'else', schema: t.object({ error: t.str('what is wrong') }) },
+    { when: 'if the download has begun', schema: file },
+    { when: 'otherwise', schema: t.object({ error: t.str('reason of the failure') }) },
   ]),
   needs: ['wallet', 'exchange_rate_manager', 'blob_manager', 'database', 'file_manager'],
 });

@@ -2,125 +2,141 @@
 import { declareParam } from '../declaration.js';
 import { accountId, walletId } from './params.js';
 
-export const page = declareParam({ name: 'page', type: 'int', description: 'number of the page, from 1' });
-export const pageSize = declareParam({ name: 'page_size', type: 'int', description: 'most items of a page' });
+export const page = declareParam({
+  name: 'page',
+  type: 'int',
+  description: 'number of the page; default: 1',
+});
+export const pageSize = declareParam({
+  name: 'page_size',
+  type: 'int',
+  description: 'maximum number of items per page; default: 20',
+});
 export const resolve = declareParam({
   name: 'resolve',
   type: 'bool',
-  description: 'show claims as the claim index has them',
+  description: 'include the data of each claim from the claim index',
   default: false,
 });
 export const noTotals = declareParam({
   name: 'no_totals',
   type: 'bool',
-  description: 'leave out how many there are',
+  description: 'do not return the total numbers of items and pages',
   default: false,
 });
 export const orderBy = declareParam({
   name: 'order_by',
   type: 'str',
-  description: 'order: name, height, amount or none',
+  description: 'order: height (default, newest first), name, amount (smallest first) or none',
 });
 export const includeReceivedTips = declareParam({
   name: 'include_received_tips',
   type: 'bool',
-  description: 'add the tips that were received for each claim',
+  description: 'include the sum of the tips received for each claim',
   default: false,
 });
 export const isSpent = declareParam({
   name: 'is_spent',
   type: 'bool',
-  description: 'those that are spent too, or only those',
+  description: 'only spent outputs; without it, lists of claims and supports contain only unspent outputs',
 });
 export const isNotSpent = declareParam({
   name: 'is_not_spent',
   type: 'bool',
-  description: 'only those that are not spent',
+  description: 'only outputs that are neither spent nor reserved for a transaction',
 });
 export const isMyInputOrOutput = declareParam({
   name: 'is_my_input_or_output',
   type: 'bool',
-  description: 'those that an account of the wallet paid or was paid by',
+  description: 'only outputs that pay to one of the accounts or were funded by one of them',
 });
 export const isMyOutput = declareParam({
   name: 'is_my_output',
   type: 'bool',
-  description: 'those that pay to an account of the wallet',
+  description: 'only outputs that pay to one of the accounts (default)',
 });
 export const isNotMyOutput = declareParam({
   name: 'is_not_my_output',
   type: 'bool',
-  description: 'those that pay to others',
+  description: 'only outputs that pay to others',
 });
 export const isMyInput = declareParam({
   name: 'is_my_input',
   type: 'bool',
-  description: 'those that an account of the wallet paid',
+  description: 'only outputs that one of the accounts funded',
 });
 export const isNotMyInput = declareParam({
   name: 'is_not_my_input',
   type: 'bool',
-  description: 'those that others paid',
+  description: 'only outputs that others funded',
 });
 export const excludeInternalTransfers = declareParam({
   name: 'exclude_internal_transfers',
   type: 'bool',
-  description: 'leave out payments from the wallet to itself',
+  description: 'omit plain payments from the accounts to themselves, for example change',
   default: false,
 });
 export const hasSource = declareParam({
   name: 'has_source',
   type: 'bool',
-  description: 'claims with a source',
+  description: 'only claims with a source',
 });
 export const hasNoSource = declareParam({
   name: 'has_no_source',
   type: 'bool',
-  description: 'claims without a source',
+  description: 'only claims without a source',
 });
 export const txoType = declareParam({
   name: 'type',
   type: 'strOrList',
-  description: 'types: stream, channel, support, purchase, collection, repost, other',
+  description: 'only outputs of these types: stream, channel, support, purchase, collection, repost, other',
 });
 export const inTransactions = declareParam({
   name: 'txid',
   type: 'strOrList',
-  description: 'of these transactions',
+  description: 'only outputs of the transactions with these ids',
 });
-export const ofClaims = declareParam({ name: 'claim_id', type: 'strOrList', description: 'of these claims' });
+export const ofClaims = declareParam({
+  name: 'claim_id',
+  type: 'strOrList',
+  description: 'only outputs of the claims with these ids',
+});
 export const inChannels = declareParam({
   name: 'channel_id',
   type: 'strOrList',
-  description: 'signed by these channels',
+  description: 'only claims that the channels with these ids signed',
 });
 export const notInChannels = declareParam({
   name: 'not_channel_id',
   type: 'strOrList',
-  description: 'not signed by these channels',
+  description: 'omit claims that the channels with these ids signed',
 });
-export const withNames = declareParam({ name: 'name', type: 'strOrList', description: 'of these names' });
+export const withNames = declareParam({
+  name: 'name',
+  type: 'strOrList',
+  description: 'only claims and supports with these names',
+});
 export const repostsOf = declareParam({
   name: 'reposted_claim_id',
   type: 'strOrList',
-  description: 'reposts of these claims',
+  description: 'only reposts of the claims with these ids',
 });
 export const includePurchaseReceipt = declareParam({
   name: 'include_purchase_receipt',
   type: 'bool',
-  description: 'add the purchase where the claim was bought',
+  description: 'include the receipt of each claim that the wallet has bought',
   default: false,
 });
 export const includeIsMyOutput = declareParam({
   name: 'include_is_my_output',
   type: 'bool',
-  description: 'add whether the claim is yours',
+  description: 'include whether the wallet owns the claim',
   default: false,
 });
 export const newSdkServer = declareParam({
   name: 'new_sdk_server',
   type: 'str',
-  description: 'taken for the sake of older clients; claims are asked for at the hub',
+  description: 'accepted for older clients, without effect',
 });
 export const uri = declareParam({ name: 'uri', type: 'str', description: 'URL of the claim' });
 export const blobHash = declareParam({ name: 'blob_hash', type: 'str', description: 'hash of the blob' });
@@ -147,29 +163,33 @@ export const rowid = declareParam({
 export const ofClaim = declareParam({
   name: 'claim_id',
   type: 'strOrList',
-  description: 'its claim, or one of several',
+  description: 'id of the claim, or a list of ids',
 });
 export const ofTransaction = declareParam({
   name: 'txid',
   type: 'str',
-  description: 'transaction of its claim',
+  description: 'id of the transaction of the claim',
 });
-export const ofOutput = declareParam({ name: 'nout', type: 'int', description: 'output of its claim' });
-export const claimName = declareParam({ name: 'claim_name', type: 'str', description: 'name of its claim' });
+export const ofOutput = declareParam({
+  name: 'nout',
+  type: 'int',
+  description: 'index of the claim output in its transaction',
+});
+export const claimName = declareParam({ name: 'claim_name', type: 'str', description: 'name of the claim' });
 export const channelClaimId = declareParam({
   name: 'channel_claim_id',
   type: 'strOrList',
-  description: 'channel of its claim',
+  description: 'id of the channel that signed the claim, or a list of ids',
 });
 export const ofChannelName = declareParam({
   name: 'channel_name',
   type: 'str',
-  description: 'name of the channel of its claim',
+  description: 'name of the channel that signed the claim',
 });
 export const timeout = declareParam({
   name: 'timeout',
   type: 'int',
-  description: 'how long to try, in seconds',
+  description: 'time limit in seconds',
 });
 export const downloadDirectory = declareParam({
   name: 'download_directory',

@@ -13,8 +13,8 @@ import {
   clearChannel,
   clearFee,
   clearing,
+  creating,
   filePath,
-  making,
   metadata,
   name,
   optimizeFile,
@@ -25,10 +25,27 @@ import {
 } from './params.js';
 import { ffmpegShape, peer, statusShape, transaction, txo, versionShape } from './shapes.js';
 
+const [account, wallet, address, ...others] = creating;
+/** Parameters that mean another thing for an update than for a new claim. */
+const publishing = [
+  {
+    ...account,
+    description:
+      'id of the account to search for the claim, and that gets a new claim; default: all accounts are searched, and the default account gets a new claim',
+  },
+  wallet,
+  {
+    ...address,
+    description:
+      'address that gets the claim; default: the present address of the claim, or a new address for a new claim',
+  },
+  ...others,
+] as const;
+
 export const ffmpegFind = declareMethod({
   name: 'ffmpeg_find',
   group: null,
-  summary: 'Look for ffmpeg.',
+  summary: 'Search for ffmpeg and ffprobe.',
   usage: [],
   params: [],
   result: ffmpegShape,
@@ -38,7 +55,7 @@ export const ffmpegFind = declareMethod({
 export const publish = declareMethod({
   name: 'publish',
   group: null,
-  summary: 'Publish a stream, or update the one that you have at the name.',
+  summary: 'Publish a stream, or update your stream with the same name.',
   usage: [
     '(<name> | --name=<name>) [--bid=<bid>] [--file_path=<file_path>] [--file_name=<file_name>]',
     '[--file_hash=<file_hash>] [--validate_file] [--optimize_file]',
@@ -55,11 +72,14 @@ export const publish = declareMethod({
   ],
   params: [
     required(name),
-    bid,
+    {
+      ...bid,
+      description: 'amount to stake in the claim; default: the present amount; required for a new claim',
+    },
     filePath,
     allowDuplicateName,
     ...signing,
-    ...making,
+    ...publishing,
     validateFile,
     optimizeFile,
     ...streamFields,
@@ -82,25 +102,30 @@ export const resolve = declareMethod({
     '[--new_sdk_server=<new_sdk_server>]',
   ],
   params: [
-    { name: 'urls', type: 'strOrList', description: 'the URLs', required: true },
+    { name: 'urls', type: 'strOrList', description: 'URLs of the claims', required: true },
     walletId,
     includePurchaseReceipt,
     includeIsMyOutput,
     {
       name: 'include_sent_supports',
       type: 'bool',
-      description: 'add your supports for each claim',
+      description: 'include the sum of your supports for each claim',
       default: false,
     },
-    { name: 'include_sent_tips', type: 'bool', description: 'add your tips for each claim', default: false },
+    {
+      name: 'include_sent_tips',
+      type: 'bool',
+      description: 'include the sum of the tips that you sent for each claim',
+      default: false,
+    },
     includeReceivedTips,
     newSdkServer,
   ],
   result: t.map(
     'url',
     t.union([
-      { when: 'when it is found', schema: txo },
-      { when: 'else', schema: t.openObject({ error: t.any('what is wrong') }) },
+      { when: 'if the claim is found', schema: txo },
+      { when: 'otherwise', schema: t.openObject({ error: t.any('reason of the failure') }) },
     ]),
   ),
   needs: ['wallet'],
@@ -113,7 +138,7 @@ export const routingTableGet = declareMethod({
   usage: [],
   params: [],
   result: t.object({
-    buckets: t.map('index', t.array(peer), 'known peers, by bucket'),
+    buckets: t.map('index', t.array(peer), 'known peers by the index of their bucket'),
     node_id: t.str('own id, 96 hexadecimal digits'),
     prefix_neighbors_count: t.int('peers whose id has the same first byte as the own id'),
   }),
@@ -123,7 +148,7 @@ export const routingTableGet = declareMethod({
 export const status = declareMethod({
   name: 'status',
   group: null,
-  summary: 'Show how the daemon is doing.',
+  summary: 'Show the state of the daemon and its components.',
   usage: [],
   params: [],
   result: statusShape,
@@ -136,14 +161,14 @@ export const stop = declareMethod({
   summary: 'Stop the daemon.',
   usage: [],
   params: [],
-  result: t.str('that it stops'),
+  result: t.str('a sentence that confirms the stop'),
   needs: [],
 });
 
 export const version = declareMethod({
   name: 'version',
   group: null,
-  summary: 'Show versions of the daemon and of the machine.',
+  summary: 'Show the versions of the daemon and of the operating system.',
   usage: [],
   params: [],
   result: versionShape,

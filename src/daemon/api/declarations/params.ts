@@ -1,15 +1,34 @@
 /** Parameters that recur in the declarations of methods, and lists of them. */
 import { declareParam } from '../declaration.js';
 
+/** For methods that read from one account or all. */
 export const accountId = declareParam({
   name: 'account_id',
   type: 'str',
-  description: 'the account; otherwise all of them, or the default one where only one can be meant',
+  description: 'id of the account; default: all accounts of the wallet',
+});
+/** For methods that need exactly one account. */
+export const oneAccountId = declareParam({
+  name: 'account_id',
+  type: 'str',
+  description: 'id of the account; default: the default account',
+});
+/** For methods that create a claim or support. */
+export const holderAccountId = declareParam({
+  name: 'account_id',
+  type: 'str',
+  description: 'id of the account that gets the new output; default: the default account',
+});
+/** For methods that spend a claim or support. */
+export const searchedAccountId = declareParam({
+  name: 'account_id',
+  type: 'str',
+  description: 'id of the account to search for the claim or support; default: all accounts of the wallet',
 });
 export const walletId = declareParam({
   name: 'wallet_id',
   type: 'str',
-  description: 'the wallet; otherwise the default one',
+  description: 'id of the wallet; default: the default wallet',
 });
 export const accountName = declareParam({
   name: 'account_name',
@@ -19,64 +38,77 @@ export const accountName = declareParam({
 export const singleKey = declareParam({
   name: 'single_key',
   type: 'bool',
-  description: 'one address of one key instead of chains of them',
+  description: 'create an account with a single address instead of chains of addresses',
   default: false,
 });
 export const confirmations = declareParam({
   name: 'confirmations',
   type: 'int',
-  description: 'count only what has at least this many confirmations',
+  description: 'count only outputs with at least this many confirmations',
   default: 0,
 });
 export const preview = declareParam({
   name: 'preview',
   type: 'bool',
-  description: 'show the transaction without sending or storing it',
+  description: 'return the transaction without sending or storing it',
   default: false,
 });
 export const blocking = declareParam({
   name: 'blocking',
   type: 'bool',
-  description: 'wait until the wallet has taken the transaction in',
+  description: 'wait until the wallet has processed the transaction',
   default: false,
 });
-export const amount = declareParam({ name: 'amount', type: 'lbc', description: 'how much to send' });
+export const amount = declareParam({ name: 'amount', type: 'lbc', description: 'amount to send' });
 export const addresses = declareParam({
   name: 'addresses',
   type: 'strOrList',
-  description: 'where to, each the whole amount',
+  description: 'addresses to pay; each gets the whole amount',
 });
 export const name = declareParam({ name: 'name', type: 'str', description: 'name of the claim' });
 export const bid = declareParam({
   name: 'bid',
   type: 'positiveLbc',
-  description: 'amount that the claim holds',
+  description: 'amount to stake in the claim',
 });
 export const allowDuplicateName = declareParam({
   name: 'allow_duplicate_name',
   type: 'bool',
-  description: 'make it even though you have one of that name',
+  description: 'create the claim even if the wallet has a claim with this name',
   default: false,
 });
 export const claimAddress = declareParam({
   name: 'claim_address',
   type: 'str',
-  description: 'address that the claim is at; otherwise a new one of the account',
+  description: 'address that gets the claim; default: a new address of the account',
+});
+export const updatedClaimAddress = declareParam({
+  name: 'claim_address',
+  type: 'str',
+  description: 'address that gets the claim; default: the present address of the claim',
 });
 export const fundingAccountIds = declareParam({
   name: 'funding_account_ids',
   type: 'strOrList',
-  description: 'accounts that pay; otherwise all of the wallet',
+  description: 'ids of the accounts that pay; default: all accounts of the wallet',
   emptyIsAbsent: true,
 });
-export const claimId = declareParam({ name: 'claim_id', type: 'str', description: 'the claim' });
+export const claimId = declareParam({ name: 'claim_id', type: 'str', description: 'id of the claim' });
 export const txid = declareParam({
   name: 'txid',
   type: 'str',
-  description: 'transaction of the claim, with `nout` in place of `claim_id`',
+  description: 'id of the transaction with the output; needs `nout` and replaces `claim_id`',
 });
-export const nout = declareParam({ name: 'nout', type: 'int', description: 'output of `txid`' });
-export const channelId = declareParam({ name: 'channel_id', type: 'str', description: 'channel that signs' });
+export const nout = declareParam({
+  name: 'nout',
+  type: 'int',
+  description: 'index of the output in the transaction `txid`',
+});
+export const channelId = declareParam({
+  name: 'channel_id',
+  type: 'str',
+  description: 'id of the channel that signs',
+});
 export const channelName = declareParam({
   name: 'channel_name',
   type: 'str',
@@ -85,7 +117,7 @@ export const channelName = declareParam({
 export const channelAccountId = declareParam({
   name: 'channel_account_id',
   type: 'strOrList',
-  description: 'accounts in which to look for the channel that signs',
+  description: 'ids of the accounts to search for the channel that signs; default: all accounts',
   emptyIsAbsent: true,
 });
 export const title = declareParam({ name: 'title', type: 'str', description: 'title', refusesNull: true });
@@ -98,100 +130,101 @@ export const description = declareParam({
 export const author = declareParam({
   name: 'author',
   type: 'str',
-  description: 'author, where it is not the publisher',
+  description: 'author, if the publisher is not the author',
   refusesNull: true,
 });
 export const tags = declareParam({ name: 'tags', type: 'strOrList', description: 'tags', refusesNull: true });
 export const languages = declareParam({
   name: 'languages',
   type: 'strOrList',
-  description: 'languages as RFC 5646 has them (`en`, `pt-BR`)',
+  description: 'language tags of RFC 5646 (`en`, `pt-BR`)',
   refusesNull: true,
 });
 export const locations = declareParam({
   name: 'locations',
   type: 'any',
-  description: 'places: objects or texts `country:state:city:code:latitude:longitude`, one or a list',
+  description:
+    'locations: one or a list; each is an object or a text `country:state:city:code:latitude:longitude`',
   refusesNull: true,
 });
 export const thumbnailUrl = declareParam({
   name: 'thumbnail_url',
   type: 'str',
-  description: 'URL of a picture',
+  description: 'URL of the thumbnail image',
   refusesNull: true,
 });
 export const coverUrl = declareParam({
   name: 'cover_url',
   type: 'str',
-  description: 'URL of a cover picture',
+  description: 'URL of the cover image',
   refusesNull: true,
 });
 export const license = declareParam({
   name: 'license',
   type: 'str',
-  description: 'license',
+  description: 'name or text of the license',
   refusesNull: true,
 });
 export const licenseUrl = declareParam({
   name: 'license_url',
   type: 'str',
-  description: 'URL of the license',
+  description: 'URL of the text of the license',
   refusesNull: true,
 });
 export const releaseTime = declareParam({
   name: 'release_time',
   type: 'int',
-  description: 'when it was released (seconds since 1970)',
+  description: 'release time (seconds since 1970)',
   refusesNull: true,
 });
 export const width = declareParam({
   name: 'width',
   type: 'int',
-  description: 'width of picture or film; read from the file where it is not given',
+  description: 'width of the image or video in pixels; default: read from the file',
 });
 export const height = declareParam({
   name: 'height',
   type: 'int',
-  description: 'height of picture or film; read from the file where it is not given',
+  description: 'height of the image or video in pixels; default: read from the file',
 });
 export const duration = declareParam({
   name: 'duration',
   type: 'int',
-  description: 'duration of film or sound in seconds; read from the file where it is not given',
+  description: 'duration of the video or audio in seconds; default: read from the file',
 });
 export const filePath = declareParam({
   name: 'file_path',
   type: 'str',
-  description: 'the file to publish',
+  description: 'path of the file to publish',
 });
 export const fileName = declareParam({
   name: 'file_name',
   type: 'str',
-  description: 'name of the file, where there is none at hand',
+  description: 'name of the file, for a claim without file_path',
   refusesNull: true,
 });
 export const fileHash = declareParam({
   name: 'file_hash',
   type: 'str',
-  description: 'SHA-384 of the file in hex, where there is none at hand',
+  description: 'SHA-384 hash of the file in hex, for a claim without file_path',
   refusesNull: true,
 });
 export const fileSize = declareParam({
   name: 'file_size',
   type: 'int',
-  description: 'size of the file in bytes, where there is none at hand',
+  description: 'size of the file in bytes, for a claim without file_path',
   refusesNull: true,
 });
 export const sdHash = declareParam({
   name: 'sd_hash',
   type: 'str',
-  description: 'hash of the stream descriptor, where there is no file at hand',
+  description: 'hash of the stream descriptor, for a claim without file_path',
   refusesNull: true,
 });
 export const btInfohash = declareParam({
   name: 'bt_infohash',
   type: 'str',
-  description: 'info hash of a torrent, where there is no file at hand',
+  description: 'info hash of a torrent, for a claim without file_path',
   refusesNull: true,
 });
 export const validateFile = declareParam({
@@ -203,7 +236,7 @@ export const validateFile = declareParam({
 export const optimizeFile = declareParam({
   name: 'optimize_file',
   type: 'bool',
-  description: 'publish a converted copy of the video that all players can play (needs ffmpeg)',
+  description: 'if not all players can play the video, publish a converted copy (needs ffmpeg)',
   default: false,
 });
 export const feeCurrency = declareParam({
@@ -215,94 +248,98 @@ export const feeCurrency = declareParam({
 export const feeAmount = declareParam({
   name: 'fee_amount',
   type: 'str',
-  description: 'the price',
+  description: 'price in the currency fee_currency',
   refusesNull: true,
 });
 export const feeAddress = declareParam({
   name: 'fee_address',
   type: 'str',
-  description: 'address that the price is paid to; otherwise that of the claim',
+  description: 'address that receives the price; default: the address of the claim',
   refusesNull: true,
 });
 export const email = declareParam({
   name: 'email',
   type: 'str',
-  description: 'mail address',
+  description: 'e-mail address',
   refusesNull: true,
 });
 export const websiteUrl = declareParam({
   name: 'website_url',
   type: 'str',
-  description: 'URL of a web site',
+  description: 'URL of the web site',
   refusesNull: true,
 });
 export const featured = declareParam({
   name: 'featured',
   type: 'strOrList',
-  description: 'claim ids that the channel shows',
+  description: 'ids of the claims that the channel features',
   refusesNull: true,
 });
 export const clearFeatured = declareParam({
   name: 'clear_featured',
   type: 'bool',
-  description: 'drop all featured claims first',
+  description: 'first remove all featured claims',
   default: false,
   refusesNull: true,
 });
 export const clearTags = declareParam({
   name: 'clear_tags',
   type: 'bool',
-  description: 'drop all tags first',
+  description: 'first remove all tags',
   default: false,
   refusesNull: true,
 });
 export const clearLanguages = declareParam({
   name: 'clear_languages',
   type: 'bool',
-  description: 'drop all languages first',
+  description: 'first remove all languages',
   default: false,
   refusesNull: true,
 });
 export const clearLocations = declareParam({
   name: 'clear_locations',
   type: 'bool',
-  description: 'drop all places first',
+  description: 'first remove all locations',
   default: false,
   refusesNull: true,
 });
 export const clearChannel = declareParam({
   name: 'clear_channel',
   type: 'bool',
-  description: 'no longer signed by a channel',
+  description: 'remove the signature of the channel',
   default: false,
 });
 export const clearFee = declareParam({
   name: 'clear_fee',
   type: 'bool',
-  description: 'no price any more',
+  description: 'remove the price',
   default: false,
 });
 export const clearClaims = declareParam({
   name: 'clear_claims',
   type: 'bool',
-  description: 'drop all claims first',
+  description: 'first remove all claims',
   default: false,
   refusesNull: true,
 });
 export const replace = declareParam({
   name: 'replace',
   type: 'bool',
-  description: 'remove all values that are not given',
+  description: 'first remove all values, except the source of a stream and the key of a channel',
   default: false,
 });
 export const claims = declareParam({
   name: 'claims',
   type: 'strOrList',
-  description: 'claim ids in the collection',
+  description: 'ids of the claims in the collection',
   refusesNull: true,
 });
-export const password = declareParam({ name: 'password', type: 'str', description: 'the password' });
-export const data = declareParam({ name: 'data', type: 'str', description: 'an exported wallet' });
+export const password = declareParam({
+  name: 'password',
+  type: 'str',
+  description: 'password of the wallet',
+});
+export const data = declareParam({ name: 'data', type: 'str', description: 'text of an exported wallet' });
 
 /** Fields of all claim types. */
 export const metadata = [title, description, tags, languages, locations, thumbnailUrl] as const;
@@ -311,7 +348,24 @@ export const metadata = [title, description, tags, languages, locations, thumbna
 export const signing = [channelId, channelName, channelAccountId] as const;
 
 /** Parameters of all methods that create claims. */
-export const making = [accountId, walletId, claimAddress, fundingAccountIds, preview, blocking] as const;
+export const creating = [
+  holderAccountId,
+  walletId,
+  claimAddress,
+  fundingAccountIds,
+  preview,
+  blocking,
+] as const;
+
+/** Parameters of all methods that update claims. */
+export const updating = [
+  searchedAccountId,
+  walletId,
+  updatedClaimAddress,
+  fundingAccountIds,
+  preview,
+  blocking,
+] as const;
 
 /** Fields that an update can clear. */
 export const clearing = [clearTags, clearLanguages, clearLocations] as const;

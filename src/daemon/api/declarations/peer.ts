@@ -20,7 +20,7 @@ export const peerList = declareMethod({
 export const peerPing = declareMethod({
   name: 'peer_ping',
   group: 'peer',
-  summary: 'Ask a peer of the DHT whether it is there.',
+  summary: 'Ping a peer of the DHT.',
   usage: ['(<node_id> | --node_id=<node_id>) (<address> | --address=<address>) (<port> | --port=<port>)'],
   params: [
     {
@@ -33,8 +33,8 @@ export const peerPing = declareMethod({
     { name: 'port', type: 'int', description: 'UDP port', required: true },
   ],
   result: t.union([
-    { when: 'when it answers', schema: t.str('pong') },
-    { when: 'else', schema: t.object({ error: t.str('what is wrong') }) },
+    { when: 'if the peer answers', schema: t.str('pong') },
+    { when: 'otherwise', schema: t.object({ error: t.str('reason of the failure') }) },
   ]),
   needs: ['dht'],
 });

@@ -10,10 +10,13 @@ export const preferenceGet = declareMethod({
   group: 'preference',
   summary: 'Read preferences.',
   usage: ['[<key>] [--wallet_id=<wallet_id>]'],
-  params: [{ name: 'key', type: 'str', description: 'the one to read; otherwise all' }, walletId],
+  params: [
+    { name: 'key', type: 'str', description: 'key of the preference; default: all preferences' },
+    walletId,
+  ],
   result: t.union([
-    { when: 'when there is such a one', schema: t.map('key', t.any('its value'), 'preferences') },
-    { when: 'else', schema: t.none() },
+    { when: 'if the key exists', schema: t.map('key', t.any('value'), 'preferences') },
+    { when: 'otherwise', schema: t.none() },
   ]),
   needs: [],
 });
@@ -24,15 +27,15 @@ export const preferenceSet = declareMethod({
   summary: 'Write a preference.',
   usage: ['(<key>) (<value>) [--wallet_id=<wallet_id>]'],
   params: [
-    { name: 'key', type: 'str', description: 'which one', required: true },
+    { name: 'key', type: 'str', description: 'key of the preference', required: true },
     {
       name: 'value',
       type: 'any',
-      description: 'its value; text that begins like a list or an object is read as JSON',
+      description: 'value of the preference; text that begins with [ or { is parsed as JSON',
       required: true,
     },
     walletId,
   ],
-  result: t.map('key', t.any('its value'), 'the preference'),
+  result: t.map('key', t.any('value'), 'the preference'),
   needs: [],
 });

@@ -21,13 +21,13 @@ export const purchaseCreate = declareMethod({
     {
       name: 'allow_duplicate_purchase',
       type: 'bool',
-      description: 'buy it even though you have it',
+      description: 'buy the claim even if the wallet has already bought it',
       default: false,
     },
     {
       name: 'override_max_key_fee',
       type: 'bool',
-      description: 'pay more than the setting `max_key_fee` allows',
+      description: 'allow a price above the setting `max_key_fee`',
       default: false,
     },
     preview,
@@ -40,14 +40,24 @@ export const purchaseCreate = declareMethod({
 export const purchaseList = declareMethod({
   name: 'purchase_list',
   group: 'purchase',
-  summary: 'List what you bought.',
+  summary: 'List purchases of the wallet.',
   usage: [
     '[<claim_id> | --claim_id=<claim_id>] [--resolve] [--account_id=<account_id>]',
     '[--wallet_id=<wallet_id>] [--page=<page>] [--page_size=<page_size>]',
   ],
   params: [
-    { name: 'claim_id', type: 'strOrList', description: 'purchases of these claims', emptyIsAbsent: true },
-    { name: 'resolve', type: 'bool', description: 'add the claims that were bought', default: false },
+    {
+      name: 'claim_id',
+      type: 'strOrList',
+      description: 'only purchases of the claims with these ids',
+      emptyIsAbsent: true,
+    },
+    {
+      name: 'resolve',
+      type: 'bool',
+      description: 'include the purchased claims from the claim index',
+      default: false,
+    },
     accountId,
     walletId,
     page,

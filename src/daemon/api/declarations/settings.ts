@@ -5,10 +5,12 @@ import { declareMethod } from '../declaration.js';
 export const settingsClear = declareMethod({
   name: 'settings_clear',
   group: 'settings',
-  summary: 'Bring a setting back to its default.',
+  summary: 'Reset a setting to its default.',
   usage: ['(<key>)'],
-  params: [{ name: 'key', type: 'str', description: 'name of the setting; over HTTP all without it' }],
-  result: t.map('name', t.any('its value'), 'the defaults'),
+  params: [
+    { name: 'key', type: 'str', description: 'name of the setting; default, over HTTP only: all settings' },
+  ],
+  result: t.map('name', t.any('default value'), 'settings that were reset'),
   needs: [],
 });
 
@@ -18,7 +20,7 @@ export const settingsGet = declareMethod({
   summary: 'Show the settings.',
   usage: [],
   params: [],
-  result: t.map('name', t.any('its value'), 'all settings'),
+  result: t.map('name', t.any('value'), 'all settings'),
   needs: [],
 });
 
@@ -32,10 +34,10 @@ export const settingsSet = declareMethod({
     {
       name: 'value',
       type: 'any',
-      description: 'its value; text that begins like a list or an object is read as JSON',
+      description: 'value of the setting; text that begins with [ or { is parsed as JSON',
       required: true,
     },
   ],
-  result: t.map('name', t.any('its value'), 'the setting as it was understood'),
+  result: t.map('name', t.any('value'), 'the setting with its parsed value'),
   needs: [],
 });

@@ -3,7 +3,6 @@ import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
 import { listing, txoFilter, uri } from './listParams.js';
 import {
-  accountId,
   allowDuplicateName,
   bid,
   blocking,
@@ -11,17 +10,19 @@ import {
   clearChannel,
   clearFee,
   clearing,
+  creating,
   filePath,
-  making,
   metadata,
   name,
   nout,
   optimizeFile,
   preview,
   replace,
+  searchedAccountId,
   signing,
   streamFields,
   txid,
+  updating,
   validateFile,
   walletId,
 } from './params.js';
@@ -35,7 +36,7 @@ export const streamAbandon = declareMethod({
     '[<claim_id> | --claim_id=<claim_id>] [<txid> | --txid=<txid>] [<nout> | --nout=<nout>]',
     '[--account_id=<account_id>] [--wallet_id=<wallet_id>] [--preview] [--blocking]',
   ],
-  params: [claimId, txid, nout, accountId, walletId, preview, blocking],
+  params: [claimId, txid, nout, searchedAccountId, walletId, preview, blocking],
   result: transaction,
   needs: ['wallet'],
 });
@@ -43,10 +44,10 @@ export const streamAbandon = declareMethod({
 export const streamCostEstimate = declareMethod({
   name: 'stream_cost_estimate',
   group: 'stream',
-  summary: 'Estimate what a stream costs.',
+  summary: 'Estimate the price of a stream.',
   usage: ['(<uri> | --uri=<uri>)'],
   params: [required(uri)],
-  result: t.num('the price in LBC; 0.0 without one'),
+  result: t.num('price in LBC; 0.0 if the stream is free'),
   needs: ['wallet'],
 });
 
@@ -75,7 +76,7 @@ export const streamCreate = declareMethod({
     filePath,
     allowDuplicateName,
     ...signing,
-    ...making,
+    ...creating,
     validateFile,
     optimizeFile,
     ...streamFields,
@@ -115,10 +116,10 @@ export const streamRepost = declareMethod({
   params: [
     required(name),
     required(bid),
-    { name: 'claim_id', type: 'str', description: 'the claim that is reposted', required: true },
+    { name: 'claim_id', type: 'str', description: 'id of the claim to repost', required: true },
     allowDuplicateName,
     ...signing,
-    ...making,
+    ...creating,
     ...metadata,
   ],
   result: transaction,
@@ -146,11 +147,11 @@ export const streamUpdate = declareMethod({
   ],
   params: [
     required(claimId),
-    bid,
+    { ...bid, description: 'amount to stake in the claim; default: the present amount' },
     filePath,
     ...signing,
     clearChannel,
-    ...making,
+    ...updating,
     replace,
     validateFile,
     optimizeFile,

@@ -3,13 +3,14 @@ import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
 import { listing, page, pageSize, txoFilter } from './listParams.js';
 import {
-  accountId,
   amount,
   blocking,
   claimId,
   fundingAccountIds,
+  holderAccountId,
   nout,
   preview,
+  searchedAccountId,
   signing,
   txid,
   walletId,
@@ -19,17 +20,17 @@ import { pageOf, transaction, txoPage } from './shapes.js';
 export const supportAbandon = declareMethod({
   name: 'support_abandon',
   group: 'support',
-  summary: 'Take supports back.',
+  summary: 'Spend supports and get their amounts back.',
   usage: [
     '[--claim_id=<claim_id>] [(--txid=<txid> --nout=<nout>)] [--keep=<keep>]',
     '[--account_id=<account_id>] [--wallet_id=<wallet_id>] [--preview] [--blocking]',
   ],
   params: [
-    claimId,
+    { ...claimId, description: 'id of the supported claim' },
     txid,
     nout,
-    { name: 'keep', type: 'lbc', description: 'amount that stays as support' },
-    accountId,
+    { name: 'keep', type: 'lbc', description: 'amount that stays staked, as one new support' },
+    searchedAccountId,
     walletId,
     preview,
     blocking,
@@ -41,7 +42,7 @@ export const supportAbandon = declareMethod({
 export const supportCreate = declareMethod({
   name: 'support_create',
   group: 'support',
-  summary: 'Support a claim, or tip it.',
+  summary: 'Support a claim, or send a tip to its owner.',
   usage: [
     '(<claim_id> | --claim_id=<claim_id>) (<amount> | --amount=<amount>) [--tip]',
     '[--account_id=<account_id>] [--wallet_id=<wallet_id>]',
@@ -51,13 +52,18 @@ export const supportCreate = declareMethod({
   ],
   params: [
     required(claimId),
-    required(amount),
-    { name: 'tip', type: 'bool', description: 'give the amount away instead of keeping it', default: false },
+    required({ ...amount, description: 'amount to stake in the claim or to send as a tip' }),
+    {
+      name: 'tip',
+      type: 'bool',
+      description: 'pay the amount to the owner of the claim instead of keeping it',
+      default: false,
+    },
     ...signing,
-    accountId,
+    holderAccountId,
     walletId,
     fundingAccountIds,
-    { name: 'comment', type: 'str', description: 'words to go with it' },
+    { name: 'comment', type: 'str', description: 'comment to store in the support' },
     preview,
     blocking,
   ],
@@ -76,9 +82,9 @@ export const supportList = declareMethod({
   ],
   params: [
     ...listing,
-    { name: 'received', type: 'bool', description: 'that you were given' },
-    { name: 'sent', type: 'bool', description: 'that you gave to claims of others' },
-    { name: 'staked', type: 'bool', description: 'that you gave to your own claims' },
+    { name: 'received', type: 'bool', description: 'only tips that the wallet received' },
+    { name: 'sent', type: 'bool', description: 'only tips that the wallet sent to others' },
+    { name: 'staked', type: 'bool', description: 'only supports that the wallet created and owns' },
     ...txoFilter,
   ],
   result: txoPage,
@@ -88,7 +94,7 @@ export const supportList = declareMethod({
 export const supportSum = declareMethod({
   name: 'support_sum',
   group: 'support',
-  summary: 'Sum up the supports of a claim by the channels that gave them.',
+  summary: 'Sum up the supports of a claim by the channels that signed them.',
   usage: [
     '<claim_id> <new_sdk_server> [--include_channel_content] [--page=<page>]',
     '[--page_size=<page_size>]',
@@ -98,13 +104,13 @@ export const supportSum = declareMethod({
     {
       name: 'new_sdk_server',
       type: 'str',
-      description: 'taken for the sake of older clients; the hub is asked',
+      description: 'accepted for older clients, without effect',
       required: true,
     },
     {
       name: 'include_channel_content',
       type: 'bool',
-      description: 'with the supports of all claims in the channel',
+      description: 'if the claim is a channel, include the supports of all claims that it signed',
       default: false,
     },
     page,
@@ -114,13 +120,13 @@ export const supportSum = declareMethod({
     'SupportSum',
     t.object(
       {
-        channel_id: t.claimId('the channel'),
-        channel_name: t.str('its name'),
-        supporter: t.str('its URL'),
-        staked: t.str('sum of its supports (LBC as text)'),
-        supports: t.int('number of its supports'),
+        channel_id: t.claimId('id of the channel that signed the supports'),
+        channel_name: t.str('name of the channel'),
+        supporter: t.str('URL of the channel'),
+        staked: t.str('sum of the supports (LBC as text)'),
+        supports: t.int('number of the supports'),
       },
-      'the sum of one channel',
+      'supports of one channel',
     ),
   ),
   needs: ['wallet'],

@@ -6,20 +6,24 @@ import { blocking, walletId } from './params.js';
 export const syncApply = declareMethod({
   name: 'sync_apply',
   group: 'sync',
-  summary: 'Join a wallet of another device into this one.',
+  summary: 'Merge the wallet of another device into this wallet.',
   details: [
-    'When the wallet is encrypted on disk, its password becomes <password>. A wallet that is not encrypted stays so.',
+    'If the wallet is encrypted on disk, <password> becomes its password. An unencrypted wallet stays unencrypted.',
   ],
   usage: ['<password> [--data=<data>] [--wallet_id=<wallet_id>] [--blocking]'],
   params: [
-    { name: 'password', type: 'str', description: 'under which the data is encrypted', required: true },
-    { name: 'data', type: 'str', description: 'the other wallet; nothing is joined without it' },
+    { name: 'password', type: 'str', description: 'password that encrypts the data', required: true },
+    {
+      name: 'data',
+      type: 'str',
+      description: 'encrypted data of the other wallet; without it, nothing is merged',
+    },
     walletId,
     blocking,
   ],
   result: t.object({
-    hash: t.str('hash of the joined wallet in hex'),
-    data: t.str('the joined wallet, encrypted'),
+    hash: t.str('hash of the merged wallet in hex'),
+    data: t.str('the merged wallet, encrypted with the password'),
   }),
   needs: ['wallet'],
 });
@@ -27,7 +31,7 @@ export const syncApply = declareMethod({
 export const syncHash = declareMethod({
   name: 'sync_hash',
   group: 'sync',
-  summary: 'Show the hash by which wallets on several devices are compared.',
+  summary: 'Return the hash of a wallet, which sync clients compare between devices.',
   usage: ['[<wallet_id> | --wallet_id=<wallet_id>]'],
   params: [walletId],
   result: t.str('the hash in hex'),

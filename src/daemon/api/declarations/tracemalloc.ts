@@ -5,7 +5,7 @@ import { declareMethod } from '../declaration.js';
 export const tracemallocDisable = declareMethod({
   name: 'tracemalloc_disable',
   group: 'tracemalloc',
-  summary: 'End sampling of what allocates memory.',
+  summary: 'Stop sampling of memory allocations.',
   usage: [],
   params: [],
   result: t.bool('false'),
@@ -15,7 +15,7 @@ export const tracemallocDisable = declareMethod({
 export const tracemallocEnable = declareMethod({
   name: 'tracemalloc_enable',
   group: 'tracemalloc',
-  summary: 'Begin to sample what allocates memory.',
+  summary: 'Start sampling of memory allocations.',
   usage: [],
   params: [],
   result: t.bool('true'),
@@ -25,15 +25,15 @@ export const tracemallocEnable = declareMethod({
 export const tracemallocTop = declareMethod({
   name: 'tracemalloc_top',
   group: 'tracemalloc',
-  summary: 'Show what allocates most.',
+  summary: 'List the source lines with the largest live allocations.',
   usage: ['[(<items> | --items=<items>)]'],
-  params: [{ name: 'items', type: 'int', description: 'how many', default: 10 }],
+  params: [{ name: 'items', type: 'int', description: 'maximum number of lines', default: 10 }],
   result: t.array(
     t.object({
-      line: t.str('where'),
-      code: t.str('the function'),
-      size: t.int('bytes'),
-      count: t.int('allocations'),
+      line: t.str('file and line number'),
+      code: t.str('name of the function'),
+      size: t.int('estimated bytes'),
+      count: t.int('number of samples'),
     }),
   ),
   needs: [],

@@ -21,14 +21,18 @@ export const transactionList = declareMethod({
 export const transactionShow = declareMethod({
   name: 'transaction_show',
   group: 'transaction',
-  summary: 'Show a transaction.',
+  summary: 'Return a transaction.',
   usage: ['(<txid> | --txid=<txid>)'],
-  params: [{ name: 'txid', type: 'str', description: 'the transaction', required: true }],
+  params: [{ name: 'txid', type: 'str', description: 'id of the transaction', required: true }],
   result: t.union([
-    { when: 'when it is found', schema: transaction },
+    { when: 'if the transaction is found', schema: transaction },
     {
-      when: 'else',
-      schema: t.object({ success: t.bool('false'), code: t.int('404'), message: t.str('what is wrong') }),
+      when: 'otherwise',
+      schema: t.object({
+        success: t.bool('false'),
+        code: t.int('404'),
+        message: t.str('reason of the failure'),
+      }),
     },
   ]),
   needs: ['wallet'],

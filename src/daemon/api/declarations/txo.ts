@@ -25,7 +25,7 @@ export const txoList = declareMethod({
 export const txoPlot = declareMethod({
   name: 'txo_plot',
   group: 'txo',
-  summary: 'Sum up transaction outputs by days.',
+  summary: 'Sum up transaction outputs per day.',
   usage: [
     '[--account_id=<account_id>] [--type=<type>...] [--txid=<txid>...] [--claim_id=<claim_id>...]',
     '[--name=<name>...] [--is_spent] [--is_not_spent] [--channel_id=<channel_id>...]',
@@ -37,20 +37,27 @@ export const txoPlot = declareMethod({
   params: [
     accountId,
     walletId,
-    { name: 'days_back', type: 'int', description: 'days before today', default: 0 },
+    {
+      name: 'days_back',
+      type: 'int',
+      description: 'first day as a number of days before today, without start_day',
+      default: 0,
+    },
     { name: 'start_day', type: 'str', description: 'first day (`YYYY-MM-DD`)' },
-    { name: 'days_after', type: 'int', description: 'days after the first' },
+    { name: 'days_after', type: 'int', description: 'last day as a number of days after start_day' },
     { name: 'end_day', type: 'str', description: 'last day (`YYYY-MM-DD`)' },
     ...txoFilter,
   ],
-  result: t.array(t.object({ day: t.str('the day'), total: t.str('the sum (LBC as text)') })),
+  result: t.array(
+    t.object({ day: t.str('day (`YYYY-MM-DD`)'), total: t.str('sum of the outputs (LBC as text)') }),
+  ),
   needs: ['wallet'],
 });
 
 export const txoSpend = declareMethod({
   name: 'txo_spend',
   group: 'txo',
-  summary: 'Spend transaction outputs into change, in batches.',
+  summary: 'Spend all matching outputs into change, in batches.',
   usage: [
     '[--account_id=<account_id>] [--type=<type>...] [--txid=<txid>...] [--claim_id=<claim_id>...]',
     '[--channel_id=<channel_id>...] [--not_channel_id=<not_channel_id>...] [--name=<name>...]',
@@ -60,8 +67,18 @@ export const txoSpend = declareMethod({
   params: [
     accountId,
     walletId,
-    { name: 'batch_size', type: 'int', description: 'most outputs of a transaction', default: 100 },
-    { name: 'include_full_tx', type: 'bool', description: 'show whole transactions', default: false },
+    {
+      name: 'batch_size',
+      type: 'int',
+      description: 'maximum number of outputs that one transaction spends',
+      default: 100,
+    },
+    {
+      name: 'include_full_tx',
+      type: 'bool',
+      description: 'return whole transactions instead of their ids',
+      default: false,
+    },
     preview,
     blocking,
     ...txoFilter,
@@ -69,7 +86,7 @@ export const txoSpend = declareMethod({
   result: t.array(
     t.union([
       { when: 'with `include_full_tx`', schema: transaction },
-      { when: 'else', schema: t.object({ txid: t.hash('the transaction') }) },
+      { when: 'otherwise', schema: t.object({ txid: t.hash('id of the transaction') }) },
     ]),
   ),
   needs: ['wallet'],
@@ -94,7 +111,7 @@ export const txoSum = declareMethod({
 export const utxoList = declareMethod({
   name: 'utxo_list',
   group: 'utxo',
-  summary: 'List what can be spent.',
+  summary: 'List spendable outputs.',
   usage: [
     '[<account_id> | --account_id=<account_id>] [--wallet_id=<wallet_id>] [--page=<page>]',
     '[--page_size=<page_size>]',
@@ -107,7 +124,7 @@ export const utxoList = declareMethod({
 export const utxoRelease = declareMethod({
   name: 'utxo_release',
   group: 'utxo',
-  summary: 'Release outputs that are reserved for transactions.',
+  summary: 'Release all reserved outputs, for example after a transaction failed.',
   usage: ['[<account_id> | --account_id=<account_id>] [--wallet_id=<wallet_id>]'],
   params: [accountId, walletId],
   result: t.none(),

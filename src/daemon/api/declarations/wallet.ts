@@ -19,7 +19,7 @@ import { balance, transaction, wallet, walletPage } from './shapes.js';
 export const walletAdd = declareMethod({
   name: 'wallet_add',
   group: 'wallet',
-  summary: 'Open a wallet that is in the wallet folder.',
+  summary: 'Open a wallet file of the wallet folder.',
   usage: ['(<wallet_id> | --wallet_id=<wallet_id>)'],
   params: [{ name: 'wallet_id', type: 'str', description: 'file name of the wallet', required: true }],
   result: wallet,
@@ -46,10 +46,15 @@ export const walletCreate = declareMethod({
     {
       name: 'skip_on_startup',
       type: 'bool',
-      description: 'do not open it at the next start',
+      description: 'do not open the wallet at the next start of the daemon',
       default: false,
     },
-    { name: 'create_account', type: 'bool', description: 'create an account in it', default: false },
+    {
+      name: 'create_account',
+      type: 'bool',
+      description: 'also create an account in the wallet',
+      default: false,
+    },
     singleKey,
   ],
   result: wallet,
@@ -59,7 +64,7 @@ export const walletCreate = declareMethod({
 export const walletDecrypt = declareMethod({
   name: 'wallet_decrypt',
   group: 'wallet',
-  summary: 'Keep the wallet without encryption from now on.',
+  summary: 'Remove the encryption of a wallet.',
   usage: ['[--wallet_id=<wallet_id>]'],
   params: [walletId],
   result: t.bool('true'),
@@ -82,37 +87,41 @@ export const walletExport = declareMethod({
   summary: 'Export a wallet as text.',
   usage: ['[--password=<password>] [--wallet_id=<wallet_id>]'],
   params: [
-    { name: 'password', type: 'str', description: 'the text is encrypted under it; plain JSON without one' },
+    {
+      name: 'password',
+      type: 'str',
+      description: 'password that encrypts the text; default: no encryption, the text is JSON',
+    },
     walletId,
   ],
-  result: t.str('the wallet: encrypted, or as JSON'),
+  result: t.str('the wallet, encrypted or as JSON'),
   needs: ['wallet'],
 });
 
 export const walletImport = declareMethod({
   name: 'wallet_import',
   group: 'wallet',
-  summary: 'Add the accounts and preferences of an exported wallet.',
+  summary: 'Add the accounts and preferences of an exported wallet to a wallet.',
   usage: [
     '(<data> | --data=<data>) [<password> | --password=<password>] [--wallet_id=<wallet_id>]',
     '[--blocking]',
   ],
   params: [
     required(data),
-    { name: 'password', type: 'str', description: 'under which it was exported' },
+    { name: 'password', type: 'str', description: 'password with which the wallet was exported' },
     walletId,
     blocking,
   ],
-  result: t.str('the joined wallet, exported in the same form'),
+  result: t.str('the merged wallet, exported in the same form'),
   needs: ['wallet'],
 });
 
 export const walletList = declareMethod({
   name: 'wallet_list',
   group: 'wallet',
-  summary: 'List the wallets that are open.',
+  summary: 'List the open wallets.',
   usage: ['[--wallet_id=<wallet_id>] [--page=<page>] [--page_size=<page_size>]'],
-  params: [walletId, page, pageSize],
+  params: [{ ...walletId, description: 'return only the wallet with this id' }, page, pageSize],
   result: walletPage,
   needs: ['wallet'],
 });
@@ -141,9 +150,9 @@ export const walletReconnect = declareMethod({
 export const walletRemove = declareMethod({
   name: 'wallet_remove',
   group: 'wallet',
-  summary: 'Close a wallet; its file stays.',
+  summary: 'Close a wallet. Its file is kept.',
   usage: ['(<wallet_id> | --wallet_id=<wallet_id>)'],
-  params: [{ name: 'wallet_id', type: 'str', description: 'the wallet', required: true }],
+  params: [{ name: 'wallet_id', type: 'str', description: 'id of the wallet', required: true }],
   result: wallet,
   needs: ['wallet'],
 });
@@ -151,7 +160,7 @@ export const walletRemove = declareMethod({
 export const walletSend = declareMethod({
   name: 'wallet_send',
   group: 'wallet',
-  summary: 'Send the same amount to each address, from a wallet.',
+  summary: 'Send the same amount from a wallet to each address.',
   usage: [
     '<amount> <addresses>... [--wallet_id=<wallet_id>] [--preview] [--change_account_id=None]',
     '[--funding_account_ids=<funding_account_ids>...] [--blocking]',
@@ -160,13 +169,17 @@ export const walletSend = declareMethod({
     required(amount),
     required(addresses),
     walletId,
-    { name: 'change_account_id', type: 'str', description: 'account that gets the change' },
+    {
+      name: 'change_account_id',
+      type: 'str',
+      description: 'id of the account that gets the change; default: the default account',
+    },
     fundingAccountIds,
     preview,
     {
       name: 'blocking',
       type: 'bool',
-      description: 'wait until the wallet has taken the transaction in',
+      description: 'wait until the wallet has processed the transaction',
       default: true,
     },
   ],
@@ -177,13 +190,15 @@ export const walletSend = declareMethod({
 export const walletStatus = declareMethod({
   name: 'wallet_status',
   group: 'wallet',
-  summary: 'Tell whether a wallet is encrypted, locked, and syncing.',
+  summary: 'Check whether a wallet is encrypted, locked, and syncing.',
   usage: ['[<wallet_id> | --wallet_id=<wallet_id>]'],
   params: [walletId],
   result: t.object({
-    is_encrypted: t.any('whether it is encrypted; null before the wallet runs'),
-    is_locked: t.any('whether it is locked; null before the wallet runs'),
-    is_syncing: t.any('whether it is still catching up; null before the wallet runs'),
+    is_encrypted: t.any('whether the wallet is encrypted; null before the wallet component has started'),
+    is_locked: t.any('whether the wallet is locked; null before the wallet component has started'),
+    is_syncing: t.any(
+      'whether transactions of the wallet are still being fetched; null before the wallet component has started',
+    ),
   }),
   needs: [],
 });
