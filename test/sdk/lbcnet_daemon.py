@@ -341,7 +341,7 @@ class LbcnetDaemon:
             self.process = subprocess.Popen(
                 command, stdout=output, stderr=output, stdin=subprocess.DEVNULL,
                 env={**os.environ, 'LBRY_FEE_PER_NAME_CHAR': FEE_PER_NAME_CHAR})
-        for _ in range(3000):
+        for _ in range(15_000):
             if self.process.poll() is not None:
                 with open(self.output, encoding='utf-8', errors='replace') as output:
                     raise Exception(f'lbcnet ended: {output.read()[-2000:]}')

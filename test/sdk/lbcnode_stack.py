@@ -149,7 +149,7 @@ class Program:
         ]
         with open(os.path.join(self.folder, 'output'), 'ab') as output:
             self.process = subprocess.Popen(command, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
-        for _ in range(600):
+        for _ in range(6000):
             if self.process.poll() is not None:
                 raise Exception(f'lbcnode ended: {self.output()}')
             try:

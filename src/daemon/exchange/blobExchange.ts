@@ -19,6 +19,8 @@ const KEEP_MS = 25_000;
 /** Pause between two lookups of peers. It doubles up to the second value. Arbitrary. */
 const LOOKUP_PAUSE_MS = 2000;
 const MAX_LOOKUP_PAUSE_MS = 60_000;
+/** Interval at which a download reads the fixed peers and servers of the settings. Arbitrary. */
+const FIXED_PAUSE_MS = 5000;
 /** Time for which the addresses of a host name are cached. Source: lbry-sdk lbry/utils.py `resolve_host`. */
 const DNS_MS = 300_000;
 /** Number of concurrent blob requests to an HTTP server. Arbitrary. */
@@ -165,15 +167,21 @@ export class BlobExchange implements BlobFetcher {
 
   /**
    * Adds peers and servers of the settings: after `fixed_peer_delay`, to prefer the network; at once without another source.
-   * Source: `add_fixed_peers`.
+   * A running download also gets those that are added to the settings or resolved later. Source: `add_fixed_peers`.
    */
   async #addFixed(download: Download): Promise<void> {
     const { clock, sources, settings } = this.#deps;
-    const { fixedPeers, fixedPeerDelayMs, httpServers } = settings();
     const { signal } = download.ending;
     const waits = sources().some(({ precedesFixed }) => precedesFixed?.() ?? true);
-    if (waits && !(await sleep(clock, fixedPeerDelayMs, signal))) return;
-    if (signal.aborted) return;
+    if (waits && !(await sleep(clock, settings().fixedPeerDelayMs, signal))) return;
+    while (!signal.aborted) {
+      await this.#addFixedNow(download);
+      if (!(await sleep(clock, FIXED_PAUSE_MS, signal))) return;
+    }
+  }
+
+  async #addFixedNow(download: Download): Promise<void> {
+    const { fixedPeers, httpServers } = this.#deps.settings();
     for (const base of httpServers) this.#addServer(download, base);
     await Promise.all(
       fixedPeers.map(async ([host, port]) => {
@@ -191,7 +199,7 @@ export class BlobExchange implements BlobFetcher {
       swarm.add(new HttpHolder(base, number, memory, deps));
   }
 
-  /** Addresses of a name; empty if it cannot be resolved, and the next download asks again. */
+  /** Addresses of a name; empty if it cannot be resolved, and the next use asks again. */
   async #resolve(host: string): Promise<readonly string[]> {
     if (isIPv4(host)) return [host];
     const now = this.#deps.clock.nowMs();

@@ -47,7 +47,8 @@ const feeIn = ({ claim }: Txo): Fee | undefined =>
 /** Limit in dewies. A limit in a currency without a rate prevents every purchase, because the price cannot be compared. */
 function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, price: bigint): bigint {
   try {
-    return exchange.toDewies(currency, amount);
+    // Errors show the amount as lbry-sdk does: 50 for the setting 50.0.
+    return exchange.toDewies(currency, amount.replace(/\.0$/, ''));
   } catch (error) {
     if (!(error instanceof DaemonError)) throw error;
     throw new DaemonError(

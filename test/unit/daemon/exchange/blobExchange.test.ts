@@ -22,6 +22,8 @@ let bytesPerSecond: number;
 let exchange: BlobExchange;
 let given: AbortController;
 let isInOrder: boolean;
+/** Addresses of host names. */
+let names: Map<string, string>;
 
 beforeEach(() => {
   clock = new FakeClock();
@@ -31,6 +33,7 @@ beforeEach(() => {
   sources = [];
   bytesPerSecond = 0;
   isInOrder = false;
+  names = new Map([['peer.example', '10.0.0.0']]);
   given = new AbortController();
   settings = {
     fixedPeers: [],
@@ -50,8 +53,11 @@ beforeEach(() => {
     clock,
     random: { bytes: (count) => (isInOrder ? Buffer.alloc(count) : systemRandom.bytes(count)) },
     dial: net.dial,
-    resolveHost: (host) =>
-      host === 'peer.example' ? Promise.resolve(['10.0.0.0']) : Promise.reject(new Error('unknown host')),
+    resolveHost: async (host) => {
+      const address = names.get(host);
+      if (address === undefined) throw new Error('unknown host');
+      return [address];
+    },
     debug: () => undefined,
   });
 });
@@ -169,6 +175,24 @@ describe('BlobExchange', () => {
     const began = clock.nowMs();
     await clock.until(fetchBlob(other, { sdHash: 'ef'.repeat(48) }));
     expect(clock.nowMs() - began).toBeGreaterThanOrEqual(2000);
+  });
+
+  it('asks fixed peers that the settings get, or whose name is resolved, while a download waits', async () => {
+    const hash = theirs.add(1000);
+    net.add({ kind: 'good' });
+    settings = { ...settings, fixedPeers: [['late.example', 5567]] };
+    const fetched = fetchBlob(hash);
+    await clock.advance(20_000);
+    expect(ours.blobs.has(hash)).toBe(false);
+    names.set('late.example', '10.0.0.0');
+    await clock.until(fetched, 6000);
+    const other = theirs.add(1000);
+    settings = { ...settings, fixedPeers: [] };
+    const waiting = fetchBlob(other, { sdHash: 'ef'.repeat(48) });
+    await clock.advance(20_000);
+    expect(ours.blobs.has(other)).toBe(false);
+    settings = { ...settings, fixedPeers: [['peer.example', 5567]] };
+    await clock.until(waiting, 6000);
   });
 
   it('ends when the signal aborts, and leaves no connection behind', async () => {

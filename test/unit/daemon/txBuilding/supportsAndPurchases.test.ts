@@ -150,10 +150,12 @@ describe('a purchase', () => {
   });
 
   it('is not made where no one knows what the limit is in LBC', async () => {
-    const { buy } = await world(FEE, { maxKeyFee: { currency: 'BTC', amount: '0.5' } });
+    const { buy } = await world(FEE, { maxKeyFee: { currency: 'BTC', amount: '50.0' } });
     await expect(buy()).rejects.toMatchObject({
       name: 'CurrencyConversionError',
-      message: expect.stringContaining("cannot be compared with the setting 'max_key_fee'") as string,
+      message: expect.stringMatching(
+        /^Unable to convert 50 from BTC to LBC, .*cannot be compared with the setting 'max_key_fee'/,
+      ) as string,
     });
     expect((await buy({ overrideMaxKeyFee: true })).outputs[0]!.amountDewies).toBe(20n * LBC);
   });
