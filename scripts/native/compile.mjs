@@ -1,6 +1,6 @@
 /** Compiles and links the addon for one target, by calling the compilers directly. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -124,6 +124,14 @@ function linkFlags(target, objects) {
     : ['-shared', '-pthread', '-Wl,-Bsymbolic', '-Wl,-s'];
 }
 
+/** Sets the time of linking in a PE file to zero, so that two builds give equal bytes. Source: PE Format, "COFF File Header". */
+function clearTimestamp(path) {
+  const bytes = readFileSync(path);
+  const signatureAt = bytes.readUInt32LE(0x3c);
+  bytes.writeUInt32LE(0, signatureAt + 8);
+  writeFileSync(path, bytes);
+}
+
 /** Runs the tasks in parallel, one per processor; stops at the first failure. */
 async function inParallel(tasks) {
   const queue = [...tasks];
@@ -241,7 +249,10 @@ export async function buildAddon(plan) {
   mkdirSync(objects, { recursive: true });
   mkdirSync(dirname(addon), { recursive: true });
   await inParallel(units.map((unit) => () => compile(unit.compiler, unit.flags, unit.source, unit.object)));
-  const temporary = `${addon}.${process.pid}.tmp`;
+  // Windows and macOS store the name of the file in it, so that it must be the final one.
+  const folder = `${addon}.${process.pid}.tmp`;
+  const temporary = join(folder, basename(addon));
+  mkdirSync(folder, { recursive: true });
   try {
     if (target.platform === 'win32') files.push(...(await importLibraries(plan)));
     const args = [
@@ -254,10 +265,13 @@ export async function buildAddon(plan) {
       temporary,
     ];
     await runCompiler(cxx, args);
+    if (target.platform === 'win32') clearTimestamp(temporary);
+    renameSync(temporary, addon);
   } catch (error) {
     throw new BuildError(`linking failed:\n${error.stderr ?? error.message}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  renameSync(temporary, addon);
   for (const name of readdirSync(objects))
     if (!files.includes(join(objects, name))) rmSync(join(objects, name), { force: true });
 }
