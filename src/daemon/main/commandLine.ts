@@ -68,11 +68,14 @@ export const CALL_ROWS = SETTINGS.filter(({ name }) => CALL_SETTINGS.has(name));
 /** Flags of `start` besides the settings. */
 export const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
   ['--with-node', 'start a chain node with a hub as well, and stop it with the daemon'],
-  ['--reflector', 'take streams that others send, and give them out'],
-  ['--quiet', 'nothing on the console'],
-  ['--no-logging', 'no log at all'],
-  ['--verbose', 'log more'],
-  ['--initial-headers FILE', 'block headers to begin with, instead of asking a hub for all of them'],
+  ['--reflector', 'run a reflector, which accepts streams and serves their blobs'],
+  ['--quiet', 'print nothing to the console'],
+  ['--no-logging', 'write no log'],
+  ['--verbose', 'write a more detailed log'],
+  [
+    '--initial-headers FILE',
+    'file of block headers to start with, instead of fetching all headers from a hub',
+  ],
 ];
 
 const FLAG_NAMES = START_FLAGS.map(([name]) => name.split(' ')[0]!);

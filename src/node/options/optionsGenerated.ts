@@ -38,12 +38,12 @@ function optionReference(): string {
     'On the command line `-name`, `--name`, `-name=value`, `-name value` or `-noname`; in `lbcnode.conf` without the dash, for all ' +
     'networks or under a `[main]`, `[test]` or `[regtest]` heading. The command line wins over the file, the ' +
     "network's section over the default one. Options marked _per network_ apply from the default section to main " +
-    'only. A switch is 1 (on) or 0 (off). What is not of its kind is refused with the file and the line, and what is ' +
-    'out of bounds moved there with a warning.\n\n' +
-    'With `-conf=<file>` the file of lbrycrd is read too, and that of lbcd (known by its name or its heading ' +
-    '`[Application Options]`), whose options become ours where there is an equal. What has no meaning here is passed ' +
-    'over, with the reason. Files of both that lie in the data folder, or in `~/.lbrycrd` and `~/.lbcd`, are pointed out ' +
-    'at start and not read. The command line takes the options of both in the same way, for instance ' +
+    'only. A switch is 1 (on) or 0 (off). A value of the wrong type is refused with the file and the line. A value ' +
+    'outside the limits is set to the nearest limit with a warning.\n\n' +
+    '`-conf=<file>` also reads the configuration files of lbrycrd and of lbcd (recognized by its name or its heading ' +
+    '`[Application Options]`). Options of lbcd are converted to equivalent options. An option without an equivalent is ' +
+    'ignored, and the log gives the reason. Configuration files of both programs in the data folder, in `~/.lbrycrd` or in ' +
+    '`~/.lbcd` are not read; the log mentions them at start. The command line accepts the options of both programs, for instance ' +
     '`lbcnode --notls --rpcuser=lbry --rpcpass=lbry --rpclisten=127.0.0.1:9245 --txindex`; the last section lists them.\n\n' +
     sections.join('\n') +
     foreignSection()
@@ -56,8 +56,8 @@ function foreignSection(): string {
   );
   return (
     '\n## Options of lbcd and of older lbrycrd\n\n' +
-    'One letter stands for an option of lbcd as there: `-u` for `--rpcuser`, `-P` for `--rpcpass`, `-a`, `-b`, `-C`, `-d`. ' +
-    'An option that is not listed has the same name and meaning here, or is refused.\n\n' +
+    'The one-letter options of lbcd have the same meaning: `-u` for `--rpcuser`, `-P` for `--rpcpass`, `-a`, `-b`, `-C`, `-d`. ' +
+    'An option that is not in this list has the same name and meaning here, or is refused.\n\n' +
     `| option | here |\n| --- | --- |\n${rows.join('')}`
   );
 }

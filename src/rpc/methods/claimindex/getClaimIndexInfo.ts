@@ -8,7 +8,7 @@ export const getClaimIndexInfo = defineMethod({
   category: 'claimindex',
   explorer: 'page',
   chainUse: 'reads',
-  summary: 'Returns how far the claim index is and what is in it (needs -claimindex).',
+  summary: 'Returns the progress and the contents of the claim index (needs -claimindex).',
   params: [],
   result: t.object({
     synced: t.bool('whether it is at the tip; else it is being filled in the background'),

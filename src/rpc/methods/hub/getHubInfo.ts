@@ -8,7 +8,7 @@ export const getHubInfo = defineMethod({
   category: 'hub',
   explorer: 'page',
   chainUse: 'none',
-  summary: 'Returns how the hub is and what it did since the start (needs -hub).',
+  summary: 'Returns the state of the hub and its counters since the start (needs -hub).',
   params: [],
   result: t.object({
     listening: t.bool(

@@ -32,7 +32,7 @@ function refuseReserved(name: string): void {
 
 export const createNewAccount = lbcwalletMethod({
   name: 'createnewaccount',
-  summary: 'Creates a new account. Its addresses are those that are asked for in its name.',
+  summary: 'Creates a new account. Its addresses are those that are requested with its name.',
   params: [{ name: 'account', type: 'string', required: true, description: 'The name of the account' }],
   result: t.none(),
   async run(ctx, { account }) {
@@ -123,7 +123,7 @@ export const getAccountAddress = lbcwalletMethod({
 
 export const getAddressesByAccount = lbcwalletMethod({
   name: 'getaddressesbyaccount',
-  summary: 'Returns the addresses that an account was given.',
+  summary: 'Returns the addresses of an account.',
   params: [ACCOUNT_PARAM, ADDRESS_TYPE_PARAM],
   result: t.array(t.str('an address')),
   run(ctx, { account, addresstype }) {

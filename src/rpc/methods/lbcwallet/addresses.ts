@@ -75,7 +75,7 @@ async function assignImported(wallet: Wallet, addresses: readonly string[]): Pro
 
 export const importPrivKey = lbcwalletMethod({
   name: 'importprivkey',
-  summary: 'Takes a private key into the wallet, to the account of imported ones.',
+  summary: 'Adds a private key to the account of imported keys.',
   params: [
     { name: 'privkey', type: 'string', required: true, description: 'The key' },
     { name: 'label', type: 'string', description: 'The account: imported' },
@@ -103,7 +103,7 @@ export const importPrivKey = lbcwalletMethod({
 
 export const addMultisigAddress = lbcwalletMethod({
   name: 'addmultisigaddress',
-  summary: 'Takes a multisig script into the wallet, and returns its address.',
+  summary: 'Adds a multisig script to the wallet, and returns its address.',
   params: [
     { name: 'nrequired', type: 'integer', required: true, description: 'How many must sign' },
     { name: 'keys', type: 'array', required: true, description: 'Public keys, or addresses of the wallet' },
@@ -165,7 +165,7 @@ function keyBehind(wallet: Wallet, script: Bytes): { readonly publicKey: Bytes; 
 
 export const validateAddress = lbcwalletMethod({
   name: 'validateaddress',
-  summary: 'Returns whether an address is one, and what the wallet knows of it.',
+  summary: 'Validates an address, and returns what the wallet knows about it.',
   params: [{ name: 'address', type: 'string', required: true, description: 'The address' }],
   result: t.object({
     isvalid: t.bool('whether it is an address'),
@@ -205,7 +205,7 @@ export const validateAddress = lbcwalletMethod({
 
 export const getAddressInfo = lbcwalletMethod({
   name: 'getaddressinfo',
-  summary: 'Returns what is known of an address.',
+  summary: 'Returns information about an address.',
   params: [{ name: 'address', type: 'string', required: true, description: 'The address' }],
   result: t.object({
     address: t.str('the address'),

@@ -56,7 +56,7 @@ export const getBalance = lbcwalletMethod({
 
 export const getUnconfirmedBalance = lbcwalletMethod({
   name: 'getunconfirmedbalance',
-  summary: 'Returns what an account has that is not confirmed, or not mature.',
+  summary: 'Returns the unconfirmed or immature balance of an account.',
   params: [ACCOUNT_PARAM],
   result: t.coins('the balance'),
   run(ctx, { account }) {

@@ -49,7 +49,7 @@ export const node = defineMethod({
   name: 'node',
   category: 'network',
   chainUse: 'none',
-  summary: 'Connects to a node, or parts with one.',
+  summary: 'Connects to a node, or disconnects from it.',
   params: [
     {
       name: 'command',

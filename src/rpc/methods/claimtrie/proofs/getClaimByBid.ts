@@ -17,7 +17,7 @@ export const getClaimByBid = defineMethod({
   category: 'claimtrie',
   explorer: 'console',
   follows: 'chain',
-  summary: 'Gets a claim of a name by its place by effective amount.',
+  summary: 'Gets a claim of a name by its position in the order of effective amounts.',
   params: [NAME_PARAM, BID_PARAM, blockParam('blockhash (optional parameter 3)'), NAME_HEX_PARAM],
   result: ONE_CLAIM_SCHEMA,
   examples: [['"mindblown"', '1']],

@@ -17,7 +17,7 @@ export const getClaimBySeq = defineMethod({
   category: 'claimtrie',
   explorer: 'console',
   follows: 'chain',
-  summary: 'Gets a claim of a name by its place by height.',
+  summary: 'Gets a claim of a name by its position in the order of heights.',
   params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3)'), NAME_HEX_PARAM],
   result: ONE_CLAIM_SCHEMA,
   examples: [['"mindblown"', '1']],
